@@ -9,6 +9,7 @@ accepted unless ``kproto.validate.records`` pays for a full look.
 
 from __future__ import annotations
 
+from itertools import islice
 from typing import TYPE_CHECKING, Final
 
 from kproto.errors import ErrorCode, KafkaError
@@ -21,8 +22,10 @@ from kproto.wire.batch import (
     LENGTH_OVERHEAD,
     LOG_APPEND_TIME,
     TRANSACTIONAL,
+    with_max_timestamp,
 )
 from kproto.wire.crc import crc32c
+from kproto.wire.primitives import WireError
 
 if TYPE_CHECKING:
     from kproto.config import TopicConfig
@@ -38,13 +41,35 @@ _MAGIC_AT: Final = 16
 _KNOWN_BITS: Final = CODEC_MASK | LOG_APPEND_TIME | TRANSACTIONAL | CONTROL
 
 
-def examine(chunk: memoryview, config: TopicConfig, now_ms: int) -> None:
-    """Raise KafkaError for the first thing that is wrong with ``chunk``; return when nothing is."""
+def examine(chunk: memoryview, config: TopicConfig, now_ms: int) -> memoryview:
+    """Raise KafkaError for the first thing that is wrong with ``chunk``; return it when nothing is, or a copy
+    with the right greatest timestamp."""
     _shape(chunk)
     _size_and_crc(chunk, config)
     _counts(chunk)
     _bits(chunk)
+    if not config.log_append_time:
+        chunk = _with_times(chunk)
     _timestamps(chunk, config, now_ms)
+    return chunk
+
+
+def _with_times(chunk: memoryview) -> memoryview:
+    """Apache Kafka goes by the records, whatever the header says of the greatest timestamp. Here they are
+    walked over where it cannot be right: Sarama up to 1.43 leaves it at -1, and librdkafka writes 0 for
+    records without a time."""
+    fields = HEADER.unpack_from(chunk)
+    first, newest = fields[7], fields[8]
+    if 0 <= first <= newest or newest == first == NO_TIMESTAMP:
+        return chunk
+    from kproto.wire.records import iter_times
+
+    try:
+        times = islice(iter_times(chunk, MOST_UNPACKED), MOST_WALKED)
+        found = max((time for time, _ in times), default=first)
+    except WireError:
+        return chunk
+    return memoryview(with_max_timestamp(chunk, found)) if found != newest else chunk
 
 
 def _shape(chunk: memoryview) -> None:

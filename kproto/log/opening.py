@@ -60,6 +60,8 @@ def open_partition(partition: Partition, entry: Entry | None, exact: bool, runs:
         for segment in segments_of(partition, names, entry):
             partition.add_segment(segment)
         scan(partition, _trusted(entry))
+        for segment in partition.segments:
+            segment.measure()  # the next entry says how large all of them are, and retention goes by that
         _reopen_last(partition, entry, exact)
     last = partition.segments[-1]
     less = entry is not None and (last.base_offset, last.size) < (entry.synced_base, entry.synced)

@@ -26,7 +26,7 @@ from kproto.log.producers import MAX_SEQUENCE, Producers
 from kproto.log.reader import EMPTY, Read, clip, collect
 from kproto.log.retention import GroupState, new_log_start
 from kproto.log.segment import NO_TIME, Group, Segment
-from kproto.wire.batch import HEADER_SIZE, LENGTH_OVERHEAD, STAMP, stamp_log_append_time
+from kproto.wire.batch import HEADER, HEADER_SIZE, LENGTH_OVERHEAD, STAMP, stamp_log_append_time
 from kproto.wire.crc import crc32c
 
 if TYPE_CHECKING:
@@ -218,9 +218,10 @@ class Partition:
         append_time = -1
         # fmt: off
         if (magic != 2 or base or size != len(chunk) or size > self._max_bytes or bits > MAX_CODEC
-                or count - delta != 1 or first_ts > max_ts or max_ts > self._ceiling):
+                or count - delta != 1 or not 0 <= first_ts <= max_ts <= self._ceiling):
             # fmt: on
-            append_time = self._look_closely(chunk)
+            chunk, append_time = self._look_closely(chunk)
+            crc, max_ts = HEADER.unpack_from(chunk)[4], HEADER.unpack_from(chunk)[8]
             if append_time >= 0:
                 max_ts = append_time
         elif crc32c(chunk[21:]) != crc:
@@ -287,6 +288,8 @@ class Partition:
         if max_ts > segment.max_ts:
             segment.max_ts = max_ts
             segment.max_ts_base = base_offset
+        elif max_ts < 0 and segment.max_ts < 0:
+            segment.group.written_ms = self.manager.now_ms()
         segment.size = filled = position + size
         if self._noted_epoch != leader_epoch:
             self.epochs.note(leader_epoch, base_offset)
@@ -308,13 +311,14 @@ class Partition:
             return KafkaError(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION)
         return KafkaError(ErrorCode.KAFKA_STORAGE_ERROR, "the journal takes no more appends")
 
-    def _look_closely(self, chunk: memoryview) -> int:
-        """Everything unusual: raises KafkaError, or returns the log append time to stamp (-1: none)."""
+    def _look_closely(self, chunk: memoryview) -> tuple[memoryview, int]:
+        """Everything unusual: raises KafkaError, or returns what to append and the log append time to stamp
+        (-1: none)."""
         if self.handing_over:
             raise self._refusal(chunk)
         config = self.config
         now = self.manager.now_ms()
-        examine(chunk, config, now)
+        chunk = examine(chunk, config, now)
         if len(chunk) > config.segment_bytes:  # what is there already was let in by another config
             raise KafkaError(
                 ErrorCode.RECORD_LIST_TOO_LARGE,
@@ -324,7 +328,7 @@ class Partition:
         self.manager.latest_ms = max(self.manager.latest_ms, now)
         if config.validate_records:
             times.check_records(chunk)
-        return now if config.log_append_time else -1
+        return chunk, now if config.log_append_time else -1
 
     def _room(self, chunk: memoryview, size: int, max_ts: int, owned: bool) -> Block:
         """The block the next chunk goes to; rolls segment and group when they are full or old."""
@@ -699,12 +703,15 @@ class Partition:
     def retain(self) -> None:
         """Apply retention.ms and retention.bytes; where there are several copies, once the store knows."""
         config = self.config
+        now_ms, last = self.manager.now_ms(), self.segments[-1].group
+        if last.first_ts == NO_TIME and now_ms - last.opened_ms > config.segment_ms - last.jitter_ms:
+            self.roll_group()  # as in Apache Kafka, but for when: there it is the next append
         if config.lasting:
             return
         total = self.size_bytes() if config.retention_bytes >= 0 else 0
         start = new_log_start(
             self._groups(),
-            self.manager.now_ms(),
+            now_ms,
             total,
             config.retention_ms,
             config.retention_bytes,
@@ -730,7 +737,7 @@ class Partition:
             last = segments[-1]
             known = end = last.whole_end if last.closed else self.log_end_offset
             if size:
-                yield GroupState(end, size, newest if newest > NO_TIME else group.opened_ms)
+                yield GroupState(end, size, newest if newest > NO_TIME else group.last_ms)
 
     def entry(self) -> Entry:
         """What the checkpoint notes down."""

@@ -46,17 +46,25 @@ DIRECTORIES_ABOVE: Final = 3
 class Group:
     """A run of segments: the unit of rolling and deletion. Only the last group of a partition is open."""
 
-    __slots__ = ("base_offset", "first_ts", "jitter_ms", "opened_ms", "size")
+    __slots__ = ("base_offset", "first_ts", "jitter_ms", "opened_ms", "size", "written_ms")
 
     def __init__(self, base_offset: int, opened_ms: int, jitter_ms: int = 0) -> None:
         self.base_offset = base_offset
         self.opened_ms = opened_ms
         self.jitter_ms = jitter_ms
         """What is taken off segment.ms for this group."""
+        self.written_ms = NO_TIME
+        """When a chunk without a timestamp was appended last, while it had no others; by this process."""
         self.first_ts = NO_TIME
         """Max timestamp of its first chunk; segment.ms counts from it."""
         self.size = 0
         """Bytes of its closed segments."""
+
+    @property
+    def last_ms(self) -> int:
+        """When something was put last into a group without timestamps (ms), as far as is known. As in Apache
+        Kafka retention goes by that; there by the time of the file, which also outlives a restart."""
+        return max(self.written_ms, self.opened_ms)
 
 
 class Segment:

@@ -138,6 +138,14 @@ def crc_of(buf: Buf, at: int = 0, size: int | None = None) -> int:
     return crc32c(memoryview(buf)[at + CRC_FROM : end])
 
 
+def with_max_timestamp(batch: Buf, newest: int) -> bytearray:
+    """A copy of the batch whose header says that ``newest`` is the greatest timestamp, with its CRC."""
+    copy = bytearray(batch)
+    _TIMESTAMP.pack_into(copy, MAX_TIMESTAMP_AT, newest)
+    _CRC.pack_into(copy, CRC_AT, crc_of(copy))
+    return copy
+
+
 def stamp_log_append_time(
     buf: bytearray | memoryview, now_ms: int, at: int = 0, size: int | None = None
 ) -> int:

@@ -10,11 +10,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from kproto.directory import LeftAs
 from kproto.errors import ErrorCode, KafkaError
-from kproto.wire.batch import CRC_AT, CRC_FROM, HEADER, read_header
+from kproto.wire.batch import CRC_AT, CRC_FROM, HEADER, crc_of, read_header
 from kproto.wire.crc import crc32c
 from kproto.wire.records import Producer, Record, build_batch, iter_records
-from tests.log.support import Log, batch, in_memory
+from tests.log.support import Log, batch, everything, in_memory
 
 NOW = 1_700_000_000_000
 
@@ -63,7 +64,6 @@ BAD = {
     "control": (changed(21, b"\0\x20"), ErrorCode.INVALID_RECORD),
     "delete horizon": (changed(21, b"\0\x40"), ErrorCode.INVALID_RECORD),
     "reserved": (changed(21, b"\x80\0"), ErrorCode.INVALID_RECORD),
-    "times upside down": (changed(27, struct.pack(">q", NOW + 5)), ErrorCode.INVALID_TIMESTAMP),
     "future": (batch(b"x", time=NOW + 3_600_001), ErrorCode.INVALID_TIMESTAMP),
     "producer -2": (changed(43, struct.pack(">q", -2)), ErrorCode.INVALID_RECORD),
     "producer without sequence": (batch(b"x", producer=Producer(1, 0, -1)), ErrorCode.INVALID_RECORD),
@@ -186,3 +186,25 @@ def test_one_changed_byte_is_a_kafka_error_or_a_sound_chunk(
         stored = in_memory(partition)
         assert crc32c(stored[CRC_FROM:]) == read_header(stored).crc
         assert partition.log_end_offset == read_header(stored).records
+
+
+@pytest.mark.parametrize(
+    ("times", "header", "stored"),
+    [([NOW, NOW + 5], (NOW, -1), (NOW, NOW + 5)), ([-1, -1], (-1, 0), (-1, -1)), ([-1], (-1, -1), (-1, -1))],
+    ids=["Sarama up to 1.43", "librdkafka without times", "without times"],
+)
+@pytest.mark.parametrize("codec", range(5))
+def test_the_greatest_timestamp_is_that_of_the_records(
+    tmp_path: Path, times: list[int], header: tuple[int, int], stored: tuple[int, int], codec: int
+) -> None:
+    """As in Apache Kafka, where the header's cannot be right."""
+    chunk = bytearray(batch(*(b"x" for _ in times), times=times, codec=codec))
+    struct.pack_into(">qq", chunk, 27, *header)
+    struct.pack_into(">I", chunk, 17, crc_of(chunk))
+    log = Log(tmp_path)
+    log.partition().append(memoryview(chunk))
+    found = everything(log.partition())
+    assert HEADER.unpack_from(found)[7:9] == stored
+    assert HEADER.unpack_from(found)[4] == crc_of(found)
+    log.restart(LeftAs.KILLED)
+    assert everything(log.partition())[21:] == found[21:]

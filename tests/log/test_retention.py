@@ -250,3 +250,43 @@ def test_files_that_wait_at_a_clean_stop_go_in_the_next_process(tmp_path: Path) 
     assert files(log) == []
     assert not (tmp_path / "deleted").exists()
     assert log.partition().append(batch(b"y"))[0] == 3
+
+
+def test_what_has_no_timestamp_goes_by_when_its_group_was_written_last(tmp_path: Path) -> None:
+    """As in Apache Kafka. A group whose first record was old enough took all that came since along."""
+    log = Log(tmp_path, {"retention.ms": "100000", "segment.ms": "1000000"})
+    for _ in range(12):
+        log.partition().append(batch(b"x", time=-1))
+        log.tick(60.0)
+        log.tick(1.0)
+    assert log.partition().log_start_offset == 0
+    log.tick(400.0)
+    assert log.partition().log_start_offset == 12
+
+
+def test_segment_ms_of_what_has_no_timestamp_counts_from_when_the_group_was_opened(tmp_path: Path) -> None:
+    often = {"log.retention.check.interval.ms": "1000"}
+    log = Log(tmp_path, {"retention.ms": "100000", "segment.ms": "50000"}, settings=often)
+    for _ in range(30):
+        log.partition().append(batch(b"x", time=-1))
+        log.tick(20.0)
+        log.tick(1.0)
+    assert 18 < log.partition().log_start_offset < 26, "older than 100 s, and what is in one group with it"
+
+
+def test_a_partition_that_was_opened_again_is_as_large_as_it_is(tmp_path: Path) -> None:
+    """Its old groups were not measured, and the next checkpoint said that they were empty."""
+    log = Log(tmp_path, {"segment.bytes": "1048576", "retention.ms": "-1"})
+    fill(log, 200, 20_000)
+    size = log.partition().size_bytes()
+    for _ in range(2):
+        log.restart(LeftAs.CLEAN)
+        log.partition().append(batch(b"x"))
+        size += len(batch(b"x"))
+    log.restart(LeftAs.CLEAN)
+    assert log.manager.size_bytes(TOPIC_ID, 0) == size
+    log.configs["retention.bytes"] = "1000000"
+    log.revision += 1
+    log.manager.apply_image(log.image())
+    log.tick(40.0)
+    assert log.partition().size_bytes() < 2_100_000
