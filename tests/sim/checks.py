@@ -106,6 +106,7 @@ class Checks:
         """What is to be mended before all is at rest (`damage`)."""
         for machine in world.machines.values():
             machine.needed = partial(self._is_needed, machine.node)
+            machine.forgot = partial(self._forgot, machine.node)
             machine.alone = partial(self._is_alone, machine.node)
         world.network.watch = self._watch
         world.on_change.append(self._changed)
@@ -545,6 +546,13 @@ class Checks:
         vseg, journal = vseg_of_name(basename(path)), kept.vseg_of_name(basename(path))
         record = self.world.table.vsegs.get(vseg or VsegId(*journal or (-1, -1, -1)))
         return not self._copies(record, without=number) if record is not None else journal is not None
+
+    def _forgot(self, number: int, path: str) -> None:
+        """The file may be a copy, which is none any more: the disk of another one is not to be lost then, as
+        if this one were there yet (seed 30063704)."""
+        vseg = vseg_of_name(basename(path))
+        if vseg is not None:
+            self.lost.setdefault(self.store_of(number), set()).add(vseg)
 
     def _is_alone(self, number: int) -> bool:
         """All backups failed, and it went on without: what it has is in doubt when its disk fails, too."""

@@ -128,6 +128,8 @@ class Machine:
         """The operation that fails is the next one of a path with this in it."""
         self.needed: Callable[[str], bool] = lambda path: False
         """Whether nobody else has what is in a file: it must be readable."""
+        self.forgot: Callable[[str], object] = lambda path: None
+        """Told of each file that has lost what a failed sync did not write."""
         self.alone: Callable[[], bool] = lambda: False
         """Whether nobody else has something that has backups as a rule: the disk must not fail now."""
         self.slow = 1.0
@@ -211,9 +213,12 @@ class Machine:
             for name, inode in names.items() if folder.startswith(below) else ():
                 if not inode.unkept or (share < 1.0 and self.random.random() >= share):
                     continue
-                if self.needed(f"{folder}/{name}"):
+                path = f"{folder}/{name}"
+                if self.needed(path):
                     inode.unkept.clear()
+                    continue
                 inode.forget_cached()
+                self.forgot(path)
 
     def lose_power(self) -> None:
         """Of each folder's unsynced changes the first ones stay; of files see `Inode.lose_power`."""

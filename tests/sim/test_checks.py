@@ -17,6 +17,7 @@ from kproto.metadata.records import BrokerRecord, StreamletRecord, TopicRecord
 from kproto.metadata.store import Change, Entry
 from kproto.metadata.vlogs import CopyTarget, VsegId
 from kproto.replica.copies import Copy
+from kproto.replica.stored_file import file_name
 from kproto.vlog.classes import FlushPolicy
 from kproto.vlog.journal import file_name as journal_name
 from kproto.vlog.kept import KEPT
@@ -122,6 +123,30 @@ def test_the_disk_of_who_is_alone_with_something_does_not_fail(backups: list[Cop
     with contextlib.suppress(OSError):
         machine.trouble("sync", "/sim/n1/replicas/fences")
     assert machine.failures == len(backups)
+
+
+def test_a_copy_that_a_failed_sync_cost_is_none_until_it_is_made_again() -> None:
+    """The other one is not to be lost meanwhile: it was, and with it all of a closed virtual segment (seed
+    30063704)."""
+    world, owner = World(0, plan_of(0)), Owner(VsegId(2, 1, 6))
+    checks, frame = Checks(world), owner.push([KEY], [100])
+    checks.stores.update({2: "b", 3: "c"})
+    record = owner.record(owner.end, [CopyTarget(2, "b"), CopyTarget(3, "c")])._replace(node_id=1)
+    world.table.apply(Change(1, {record.key: record.encode()}, ()))
+    machine = world.machines[2]
+    with installed(world):
+        disk: Disk = SimDisk(machine)
+        disk.makedirs(f"{machine.root}/replicas")
+        fd = disk.open(f"{machine.root}/replicas/{file_name(owner.vseg)}", create=True)
+        machine.fail_next = "sync"
+        disk.pwritev(fd, [owner.first, frame], 0)
+        with pytest.raises(OSError, match="Input/output"):
+            disk.datasync(fd)
+        assert [checks.may_lose_disk_meanwhile(number) for number in (2, 3)] == [True, True], "it is cached"
+        machine.forget_cached(machine.root)
+        assert [checks.may_lose_disk_meanwhile(number) for number in (2, 3)] == [True, False]
+        disk.pwritev(fd, [owner.first, frame], 0)
+        assert [checks.may_lose_disk_meanwhile(number) for number in (2, 3)] == [True, True]
 
 
 def test_what_comes_back_behind_where_a_later_leader_began_is_caught() -> None:
