@@ -151,7 +151,7 @@ def started(data: Path, out: Path, *before: str) -> subprocess.Popen[bytes]:
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP])
 def test_a_signal_stops_the_suite_that_runs_and_its_brokers(number: signal.Signals, tmp_path: Path) -> None:
     data = tmp_path / "data"
-    process = started(data, tmp_path)
+    process = started(data, tmp_path, "env", "--default-signal=HUP")  # tests below nohup ignore it
     process.send_signal(number)
     assert process.wait(60) == 128 + number
     assert list(data.iterdir()) == []
