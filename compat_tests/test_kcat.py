@@ -124,6 +124,8 @@ def test_balanced_consumers(
             with output.open("wb") as out:
                 members.append(subprocess.Popen(command, stdout=out, stderr=subprocess.DEVNULL))
         wait_until("both members to get records", lambda: bool(send(4)) and got(0) and got(1), every_s=0.2)
+        # what kcat is given while it ends it commits and does not print
+        wait_until("all of them to be printed", lambda: got(0) | got(1) == sent)
         members[0].send_signal(leaving)
         members[0].wait(PATIENCE_S)
         late = send(40)

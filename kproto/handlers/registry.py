@@ -65,7 +65,6 @@ APIS: Final[dict[int, Api]] = {
         _api(47, "groups.offset_delete", 0, 0),
         _api(60, "admin.describe_cluster", 0, 2),
         _api(64, "admin.unregister_broker", 0, 0),
-        _api(68, "groups.consumer_group_heartbeat", 0, 1),
         _api(75, "admin.describe_topic_partitions", 0, 0),
     )
 }
