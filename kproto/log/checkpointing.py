@@ -83,7 +83,8 @@ class Checkpointing:
         if left_as.unsynced_gone:
             self._distrust(self.file.distrust_unsynced)
         elif self.file.found in _DOUBTFUL[left_as]:
-            if disk.is_directory(os.path.join(data_dir, STREAMS)):  # else an earlier start came to nothing
+            # killed, and nothing there: an earlier start came to nothing
+            if left_as is LeftAs.CLEAN or disk.is_directory(os.path.join(data_dir, STREAMS)):
                 found = self.file.found.value
                 log.error("the checkpoint in %s is %s: all files are looked at", data_dir, found)
             self._distrust(self.file.distrust)
