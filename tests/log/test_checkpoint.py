@@ -5,6 +5,7 @@ from __future__ import annotations
 import errno
 import logging
 import os
+import shutil
 from collections import deque
 from collections.abc import Callable
 from pathlib import Path
@@ -234,3 +235,18 @@ def test_what_is_no_want_of_room_is_poison(
 
 def broken() -> None:
     raise OSError(errno.EIO, os.strerror(errno.EIO))
+
+
+@pytest.mark.parametrize(("left_as", "told"), [(LeftAs.CLEAN, True), (LeftAs.KILLED, False)])
+def test_that_all_is_gone_is_told_but_not_of_a_start_that_came_to_nothing(
+    tmp_path: Path, left_as: LeftAs, told: bool, caplog: pytest.LogCaptureFixture
+) -> None:
+    """A clean stop has left a checkpoint. Who was killed, or failed, before there was any log left none."""
+    log = Log(tmp_path)
+    log.partition().append(batch(b"x"))
+    log.restart(LeftAs.CLEAN)
+    shutil.rmtree(tmp_path / "streams")
+    (tmp_path / "checkpoint").unlink()
+    with caplog.at_level(logging.ERROR):
+        log.restart(left_as)
+    assert ("all files are looked at" in caplog.text) is told
