@@ -84,7 +84,7 @@ async def topics(
     thousands: others get their turn in between."""
     found: list[Metric] = []
     pause = Pauses()
-    for topic in list(image.topics.values()):
+    for topic in image.topics.values():
         for index in range(topic.partitions):
             await pause()
             if leader_of(image, image.partition_streamlet(topic, index)) != node_id:

@@ -78,7 +78,7 @@ class Dispatcher:
             if version >= flexible:
                 position = _skip_tags(frame, position)
             size = len(frame)
-            exchange = connection.begin(size) if count[0] % EACH else connection.begin_timed(size, latency)
+            exchange = connection.begin(size, None if count[0] % EACH else latency)
             count[0] += 1
             count[1] += size
             function(exchange, version, correlation_id, frame, position, owned)
@@ -136,7 +136,7 @@ class Dispatcher:
         count[1] += len(frame)
         if connection.pending:
             connection.answer_waiting()  # answers go in order: this one's is not to wait for a long poll
-        exchange = connection.begin_timed(len(frame), latency)
+        exchange = connection.begin(len(frame), latency)
         exchange.open_ended = handler.open_ended
         if self._turns.must_wait(connection, len(frame)):
             kept = frame if owned else memoryview(bytes(frame))

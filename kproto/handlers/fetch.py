@@ -349,7 +349,7 @@ class _Fetch:
         self._answer()
 
     def _interrupt(self) -> None:
-        """The broker drains, or the client is gone."""
+        """The broker drains, the client is gone, or it asks something else behind this."""
         if self._exchange.connection.closed:
             self._stop_waiting()
         elif not self.done:

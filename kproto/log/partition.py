@@ -221,7 +221,7 @@ class Partition:
                 or count - delta != 1 or not 0 <= first_ts <= max_ts <= self._ceiling):
             # fmt: on
             chunk, append_time = self._look_closely(chunk)
-            crc, max_ts = HEADER.unpack_from(chunk)[4], HEADER.unpack_from(chunk)[8]
+            crc, _, _, _, max_ts = HEADER.unpack_from(chunk)[4:9]  # it may have been put right
             if append_time >= 0:
                 max_ts = append_time
         elif crc32c(chunk[21:]) != crc:

@@ -462,16 +462,10 @@ class Connection:
 
     # --- answering ---------------------------------------------------------------------------------
 
-    def begin(self, request_bytes: int) -> Exchange:
-        """Reserve the next answer's place for a request of ``request_bytes``."""
-        exchange = Exchange(self, request_bytes)
-        self.pending.append(exchange)
-        self.held += request_bytes
-        return exchange
-
-    def begin_timed(self, request_bytes: int, told: Callable[[float], object]) -> Exchange:
-        """The same, and ``told(seconds)`` when there is an answer."""
-        exchange = TimedExchange(self, request_bytes, told)
+    def begin(self, request_bytes: int, told: Callable[[float], object] | None = None) -> Exchange:
+        """Reserve the next answer's place for a request of ``request_bytes``; ``told(seconds)`` when there is
+        one."""
+        exchange = Exchange(self, request_bytes) if told is None else TimedExchange(self, request_bytes, told)
         self.pending.append(exchange)
         self.held += request_bytes
         return exchange

@@ -50,7 +50,7 @@ class Client:
         self.asked: list[Asked] = []
         self.pending: list[Asked] = []
 
-    def begin_timed(self, size: int, told: Callable[[float], object]) -> Asked:
+    def begin(self, size: int, told: Callable[[float], object]) -> Asked:
         self.asked.append(Asked(self))
         return self.asked[-1]
 
