@@ -37,6 +37,7 @@ from kproto.log.ports import LogPorts
 from kproto.log.scrubbing import Scrub
 from kproto.log.segment import Segment
 from kproto.metadata import EmptyStoreError, MetadataImage, MetadataStore, StoreError, VsegId
+from kproto.metadata.history import OlderStoreError, Seen
 from kproto.metadata.opening import wait_for_store
 from kproto.net import descriptors
 from kproto.net.budget import MemoryBudget
@@ -124,7 +125,7 @@ class Broker:
             undo.callback(self._directory.close, clean=False)
             try:
                 await self._start_in(self._directory, undo)
-            except EmptyStoreError as error:
+            except (EmptyStoreError, OlderStoreError) as error:
                 raise ForeignError(str(error)) from None
             except (StoreError, JournalCorruptError, DirectoryError) as error:
                 raise StartError(str(error)) from None
@@ -157,12 +158,13 @@ class Broker:
             epoch = await self._join(directory, undo, host, port)
         else:
             controller = Controller(await self._open_store(undo), settings, settings.node_id)
-            await controller.start(directory.cluster_id if settings.keeps_metadata else "")
+            await controller.start()
             registration = Registration(settings.node_id, host, port, settings.broker_rack)
             if settings.keeps_metadata:
                 directory.join(controller.image.cluster_id)
             epoch = (await controller.register_broker(registration)).epoch
             self._controller = controller
+        self._note_seen(self._controller.image)
         self._open_logs(directory, epoch)
         self._groups = GroupCoordinator(
             settings,
@@ -237,7 +239,8 @@ class Broker:
 
     async def _open_store(self, undo: contextlib.AsyncExitStack) -> MetadataStore:
         kind, directory = self._settings.kproto_metadata_store, self._directory
-        self._store = await wait_for_store(kind, directory.path, self._clock, directory.cluster_id)
+        known = directory.cluster_id, Seen(*directory.seen)
+        self._store = await wait_for_store(kind, directory.path, self._clock, *known)
         undo.push_async_callback(self._store.close)
         return self._store
 
@@ -374,7 +377,13 @@ class Broker:
 
     # Running
 
+    def _note_seen(self, image: MetadataImage) -> None:
+        """Before anything is done by it."""
+        if self._settings.keeps_metadata:
+            self._directory.saw(image.term, image.revision)
+
     def _on_image(self, image: MetadataImage) -> None:
+        self._note_seen(image)
         try:
             self._apply_image(image)
         finally:  # whatever the logs make of it, groups are where the metadata says

@@ -12,6 +12,9 @@ Not only the next start has to know: what was written before stays what nobody c
 ``running`` also has a number, `DataDirectory.boot`, which is another one after either, and stands in all that
 has to tell what was written since from what was written before.
 
+``seen`` says how far the broker followed the metadata of its cluster, so that a start can tell when that came
+back without its end (``metadata/history``).
+
 May import ``disk``, ``errors``, ``check``; knows nothing of what others store in the directory.
 """
 
@@ -32,6 +35,8 @@ from kproto.disk import NO_SPACE, Disk, SyncError
 log = logging.getLogger(__name__)
 FORMAT_VERSION: Final = 1
 IDENTITY_FILE: Final = "identity.json"
+SEEN_FILE: Final = "seen"
+_SEEN: Final = b"%s %020d\n"
 BOOT_SIZE: Final = 16
 UNKNOWN: Final = "unknown"
 _BOOT_ID: Final = "/proc/sys/kernel/random/boot_id"
@@ -66,7 +71,8 @@ class LeftAs(Enum):
 class DataDirectory:
     """An open, locked data directory. ``store_id`` is 32 hex digits, made once per directory; ``boot`` is 16
     bytes: what has the same was written since the machine was started and nothing failed; ``cluster_id`` is
-    empty until a broker with it has been a member of a cluster."""
+    empty until a broker with it has been a member of a cluster; ``seen`` is the newest revision of that one's
+    metadata, after the mark of the term in which it was written, as far as it is noted."""
 
     path: str
     store_id: str
@@ -76,7 +82,10 @@ class DataDirectory:
     disk: Disk
     _lock: int
     cluster_id: str = ""
+    seen: tuple[str, int] = ("", 0)
     _doubted: bool = False
+    _seen_file: int = -1
+    _seen_failed: bool = False
 
     def join(self, cluster_id: str) -> None:
         """The directory is of this cluster from now on. Raises :class:`DirectoryError` when it is of another
@@ -95,6 +104,21 @@ class DataDirectory:
                 _only_full(error)
                 log.warning("%s: its cluster cannot be noted: %s", self.path, error.strerror)
 
+    def saw(self, term: str, revision: int) -> None:
+        """Note how far the metadata was followed, with each change of it: in place and not synced, since a
+        loss of power only makes the note older. So does an error, which is logged once."""
+        if (term, revision) == self.seen:
+            return
+        self.seen = term, revision
+        try:
+            if self._seen_file < 0:
+                self._seen_file = self.disk.open(self._at(SEEN_FILE), create=True)
+            self.disk.pwritev(self._seen_file, [_SEEN % (term.encode(), revision)], 0)
+        except OSError as error:
+            if not self._seen_failed:
+                log.warning("%s: what it saw of the metadata cannot be noted: %s", self.path, error.strerror)
+            self._seen_failed = True
+
     def close(self, *, clean: bool) -> None:
         """Give the directory up; ``clean`` leaves the marker of a clean stop, if the disk has room for it:
         else the next start takes this end for a crash. All else was synced before, so that either is
@@ -105,6 +129,8 @@ class DataDirectory:
         except OSError as error:
             log.warning("%s: the clean stop cannot be noted: %s", self.path, error.strerror)
         finally:
+            if self._seen_file >= 0:
+                self.disk.close(self._seen_file)
             os.close(self._lock)
 
     def doubt(self) -> None:
@@ -148,7 +174,8 @@ def open_directory(path: str, node_id: int, disk: Disk) -> DataDirectory:
         _lock(lock, path)
         store_id, cluster_id, new = _identity(path, node_id, disk)
         left, boot = _how_left(path, new, disk)
-        return DataDirectory(path, store_id, node_id, left, boot, disk, lock, cluster_id)
+        seen = _seen(_read(os.path.join(path, SEEN_FILE)))
+        return DataDirectory(path, store_id, node_id, left, boot, disk, lock, cluster_id, seen)
     except BaseException as error:
         if isinstance(error, SyncError):  # the next one would succeed, whatever became of the names
             _doubt(path, disk)
@@ -258,6 +285,12 @@ def _how_left(path: str, new: bool, disk: Disk) -> tuple[LeftAs, bytes]:
 def _noted(boot: bytes) -> bytes:
     """What ``running`` says of a boot."""
     return f"{boot_id()} {boot.hex()}".encode()
+
+
+def _seen(noted: str) -> tuple[str, int]:
+    """What `DataDirectory.saw` noted; nothing if that is torn."""
+    term, _, revision = noted.partition(" ")
+    return (term, int(revision)) if term.isalnum() and revision.isdecimal() else ("", 0)
 
 
 def _boot_of(noted: str) -> bytes:

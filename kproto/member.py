@@ -30,6 +30,7 @@ from kproto.leaving import Leaving
 from kproto.log.manager import OPENED_PER_LOOK
 from kproto.metadata import BrokerRecord, CopyTarget, MetadataImage, MetadataStore, VlogTable, VsegId
 from kproto.metadata.client import Forward, MetadataClient
+from kproto.metadata.history import NOTHING, Seen
 from kproto.metadata.presence import Presence
 from kproto.net.internal import LIMITS, InternalListener
 from kproto.net.peers import Address, Peers
@@ -166,7 +167,7 @@ class ClusterMember:
     async def lead(self, store: MetadataStore, answer_client_of: AnswerClientOf) -> None:
         """This broker has the metadata: be the controller. Raises StoreError."""
         controller = Controller(store, self._settings, self.node_id)
-        await controller.start(self._cluster_id())
+        await controller.start(*self._known())
         self.controller = controller
         self._embedded = ControllerLoop(
             controller, self.peers, self.peers.refused, self._clock, self._settings
@@ -176,7 +177,10 @@ class ClusterMember:
     def follow(self) -> None:
         """The controller is elsewhere."""
         session_ms = self._settings.broker_session_timeout_ms
-        self._client = MetadataClient(self.peers, self._candidates, session_ms, cluster_id=self._cluster_id())
+        cluster_id, seen = self._known()
+        self._client = MetadataClient(
+            self.peers, self._candidates, session_ms, cluster_id=cluster_id, seen=seen
+        )
         self._client.on_fenced = self.fenced
         self.controller = RemoteController(self._client)
 
@@ -195,12 +199,14 @@ class ClusterMember:
             answer_client_of,
             self._led_by,
         )
-        self._seat.cluster_id = self._cluster_id
+        self._seat.known = self._known
         self._campaign = asyncio.get_running_loop().create_task(self._election.run())
 
-    def _cluster_id(self) -> str:
-        """Of which cluster the directory is; empty while it is of none."""
-        return self._directory.cluster_id if self._settings.keeps_metadata else ""
+    def _known(self) -> tuple[str, Seen]:
+        """Of which cluster the directory is (empty while it is of none), and what it has seen of it."""
+        if not self._settings.keeps_metadata:
+            return "", NOTHING
+        return self._directory.cluster_id, Seen(*self._directory.seen)
 
     def _led_by(self, leader: Candidate | None) -> None:
         """Another broker acts as controller: what the last one was asked goes on to it."""

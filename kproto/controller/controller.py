@@ -45,6 +45,7 @@ from kproto.metadata import (
     StoreError,
     TopicRecord,
 )
+from kproto.metadata.history import NOTHING, OlderStoreError, Seen, Terms, new_mark, term_key
 from kproto.metadata.image import load_image
 from kproto.metadata.records import (
     BROKER_EPOCH_KEY,
@@ -92,6 +93,7 @@ class Controller:
         "_settings",
         "_store",
         "_table",
+        "_terms",
         "on_deposed",
     )
 
@@ -102,6 +104,7 @@ class Controller:
         self._epoch = 0
         self._image = EMPTY_IMAGE
         self._table = VlogTable()
+        self._terms = Terms(())
         self._listeners: list[OnImage] = []
         self._change_listeners: list[OnChange] = []
         self._proposals: Proposals | None = None
@@ -164,27 +167,34 @@ class Controller:
         except StoreError as error:
             raise KafkaError(ErrorCode.KAFKA_STORAGE_ERROR, str(error)) from error
 
-    async def start(self, cluster_id: str = "") -> MetadataImage:
+    async def start(self, cluster_id: str = "", seen: Seen = NOTHING) -> MetadataImage:
         """Become the acting controller; creates the cluster when the store is empty. Not published yet.
         ``cluster_id``: of which cluster the broker's directory is, if of any; no other is created then.
+        ``seen``: how far its broker followed the metadata.
 
-        Raises :class:`StoreError` when the store cannot be used or another controller started meanwhile.
+        Raises :class:`StoreError` when the store cannot be used, is without what was seen, or another
+        controller started meanwhile.
         """
         revision, values = await self._load()
         if cluster_id and FORMAT_KEY not in values:
             raise EmptyStoreError(cluster_id)
+        if cluster_id == self._image.cluster_id:
+            self._terms.check(seen, revision)
         epoch = _number(values, CONTROLLER_EPOCH_KEY) + 1
-        puts = {CONTROLLER_EPOCH_KEY: str(epoch).encode()}
+        mark = new_mark()
+        puts = {CONTROLLER_EPOCH_KEY: str(epoch).encode(), term_key(epoch): mark}
         conditions = [Condition(CONTROLLER_EPOCH_KEY, _revision(values, CONTROLLER_EPOCH_KEY))]
         if FORMAT_KEY not in values:
             puts |= {FORMAT_KEY: FORMAT, CLUSTER_KEY: _new_cluster_id().encode()}
             conditions.append(Condition(FORMAT_KEY, ABSENT))
-        done = await self._store.transact(conditions, puts)
+        deletes = self._terms.too_many()
+        done = await self._store.transact(conditions, puts, deletes)
         self._guard = Condition(CONTROLLER_EPOCH_KEY, done.revision)
         if done.succeeded and done.revision == revision + 1:
-            change = Change(done.revision, puts, ())
+            change = Change(done.revision, puts, deletes)
             self._table.apply(change)
             self._image = self._image.apply(change)
+            self._terms.begin(Entry(term_key(epoch), mark, done.revision))
         elif done.succeeded:  # the controller before wrote until the epoch was ours
             _, values = await self._load()
         if not done.succeeded or _revision(values, CONTROLLER_EPOCH_KEY) > done.revision:
@@ -200,6 +210,7 @@ class Controller:
         self._next_producer_id = _number(values, NEXT_PRODUCER_KEY)
         self._image = load_image(revision, entries)
         self._table.load(revision, entries)
+        self._terms = Terms(entries)
         return revision, values
 
     async def register_broker(self, registration: Registration) -> BrokerRecord:
@@ -332,6 +343,19 @@ class Controller:
 
     async def _commit(self, puts: Mapping[str, bytes], deletes: tuple[str, ...]) -> None:
         """Write one transaction and publish its image; raises :class:`KafkaError`."""
+        revision = await self._transact(puts, deletes)
+        if revision != self._image.revision + 1:
+            raise self._depose(f"revision {revision} follows {self._image.revision}: others write, too")
+        self._last_broker_epoch = int(puts.get(BROKER_EPOCH_KEY, self._last_broker_epoch))
+        self._next_producer_id = int(puts.get(NEXT_PRODUCER_KEY, self._next_producer_id))
+        change = Change(revision, puts, deletes)
+        self._image = self._image.apply(change)
+        self._table.apply(change)
+        _publish(change, self._change_listeners)
+        _publish(self._image, self._listeners)
+
+    async def _transact(self, puts: Mapping[str, bytes], deletes: tuple[str, ...]) -> int:
+        """The store's revision after one transaction of this controller's; raises :class:`KafkaError`."""
         if self._deposed:
             raise _deposed()
         try:
@@ -342,15 +366,18 @@ class Controller:
             raise KafkaError(ErrorCode.KAFKA_STORAGE_ERROR, str(error)) from error
         if not done.succeeded:
             raise self._depose("another controller has taken over")
-        if done.revision != self._image.revision + 1:
-            raise self._depose(f"revision {done.revision} follows {self._image.revision}: others write, too")
-        self._last_broker_epoch = int(puts.get(BROKER_EPOCH_KEY, self._last_broker_epoch))
-        self._next_producer_id = int(puts.get(NEXT_PRODUCER_KEY, self._next_producer_id))
-        change = Change(done.revision, puts, deletes)
-        self._image = self._image.apply(change)
-        self._table.apply(change)
-        _publish(change, self._change_listeners)
-        _publish(self._image, self._listeners)
+        return done.revision
+
+    async def check_history(self, seen: Seen) -> None:
+        """Raises :class:`KafkaError` INCONSISTENT_CLUSTER_ID if a broker has seen what this metadata is
+        without; NOT_CONTROLLER if that is because another controller has taken over."""
+        if self._terms.lack(seen, self._image.revision):
+            async with self._busy:
+                await self._transact({}, ())
+            try:
+                self._terms.check(seen, self._image.revision)
+            except OlderStoreError as error:
+                raise KafkaError(ErrorCode.INCONSISTENT_CLUSTER_ID, str(error)) from None
 
     def resign(self) -> None:
         """End the term: decisions after this one are refused with NOT_CONTROLLER."""

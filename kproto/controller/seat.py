@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 from kproto.controller.controller import Controller
 from kproto.controller.loop import ControllerLoop, Refused
 from kproto.controller.service import AnswerClient, ControllerService
+from kproto.metadata.history import NOTHING, Seen
 
 if TYPE_CHECKING:
     from kproto.clock import Clock
@@ -45,8 +46,8 @@ class Seat:
         "_service",
         "_settings",
         "_store",
-        "cluster_id",
         "controller",
+        "known",
         "on_deposed",
     )
 
@@ -72,8 +73,9 @@ class Seat:
         self._service: ControllerService | None = None
         self.controller: Controller | None = None
         """While this broker is the controller."""
-        self.cluster_id: Callable[[], str] = lambda: ""
-        """Of which cluster the broker's directory is; empty while it is of none."""
+        self.known: Callable[[], tuple[str, Seen]] = lambda: ("", NOTHING)
+        """Of which cluster the broker's directory is (empty while it is of none), and how far it followed its
+        metadata."""
         self.on_deposed: Callable[[str], object] = lambda _: None
         """Called when a transaction shows that the term is over; :meth:`leave` is to follow."""
 
@@ -81,7 +83,7 @@ class Seat:
         """Become the controller. Raises :class:`~kproto.metadata.StoreError`; may be cancelled."""
         controller = Controller(self._store, self._settings, self._node_id)
         controller.on_deposed = self._failed
-        await controller.start(self.cluster_id())
+        await controller.start(*self.known())
         self.controller = controller
         self._loop = ControllerLoop(controller, self._peers, self._refused, self._clock, self._settings)
         self._service = ControllerService(

@@ -24,6 +24,7 @@ from kproto.metadata.exchange import (
     encode_update,
     field_of,
     told_power_lost,
+    told_seen,
 )
 from kproto.net.internal import Caller, InternalListener
 from kproto.net.ports import Buffer
@@ -179,6 +180,7 @@ class ControllerService:
             told_power_lost(body),
         )
         try:
+            await self._controller.check_history(told_seen(body))
             registered = await self._controller.register_broker(registration)
         except KafkaError as error:
             return _failed(error)

@@ -22,6 +22,7 @@ from kproto.metadata.exchange import (
     encode_broker,
     field_of,
 )
+from kproto.metadata.history import NOTHING, Seen
 from kproto.metadata.image import EMPTY_IMAGE, MetadataImage, load_image
 from kproto.metadata.records import BrokerRecord
 from kproto.metadata.vlogs import VlogTable
@@ -99,6 +100,7 @@ class MetadataClient:
         "_loop",
         "_node_id",
         "_peers",
+        "_seen",
         "_session",
         "_table",
         "_tasks",
@@ -115,6 +117,7 @@ class MetadataClient:
         session_ms: int,
         *,
         cluster_id: str = "",
+        seen: Seen = NOTHING,
     ) -> None:
         self._loop = asyncio.get_running_loop()
         self._peers = peers
@@ -140,6 +143,8 @@ class MetadataClient:
         """Known once the image has this broker."""
         self.cluster_id = cluster_id
         """Of the cluster to join; empty: whichever it is."""
+        self._seen = seen
+        """How far the broker's directory followed that one's metadata."""
         self.epoch = 0
         """This broker's epoch, 0 before :meth:`register`."""
         self.on_fenced: Callable[[str], object] | None = None
@@ -177,7 +182,9 @@ class MetadataClient:
         longer than a session, owns nothing yet and registers again.
         """
         deadline = self._loop.time() + timeout
-        body = encode_broker(broker._replace(epoch=0), self.cluster_id, power_lost=power_lost)
+        body = encode_broker(
+            broker._replace(epoch=0), self.cluster_id, power_lost=power_lost, seen=self._seen
+        )
         answer = await self._taken(body, deadline)
         registered, self.cluster_id, revision = decode_broker(answer.body)
         self._heard = self._loop.time()

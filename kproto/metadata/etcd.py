@@ -32,6 +32,7 @@ from kproto.metadata.etcd_layout import (
 from kproto.metadata.etcd_leases import EtcdLeases
 from kproto.metadata.etcd_members import Members
 from kproto.metadata.etcd_watch import watch_changes
+from kproto.metadata.history import OlderStoreError
 from kproto.metadata.store import (
     ABSENT,
     Change,
@@ -56,7 +57,17 @@ RIVALS_MAX: Final = 1000
 class EtcdStore:
     """One prefix of an etcd cluster behind the store's interface; open it with :meth:`open`."""
 
-    __slots__ = ("_head", "_known", "_layout", "_leases", "_lock", "_members", "_name", "_transactions")
+    __slots__ = (
+        "_head",
+        "_known",
+        "_layout",
+        "_leases",
+        "_lock",
+        "_members",
+        "_name",
+        "_newest",
+        "_transactions",
+    )
 
     def __init__(self, url: EtcdUrl) -> None:
         self._members = Members(url.endpoints)
@@ -67,6 +78,8 @@ class EtcdStore:
         self._transactions = 0
         self._head: Head | None = None
         """The head as this store wrote it last; what follows from it holds as long as etcd still has it."""
+        self._newest = 0
+        """The newest revision that was read or written: the head is never before it again."""
         self._known: dict[str, int] = {}
         """Revisions of keys at that head."""
 
@@ -174,6 +187,7 @@ class EtcdStore:
 
     def _remember(self, done: Head, writes: Writes) -> None:
         """A transaction of our own happened: nothing else did between the heads before and after it."""
+        self._newest = max(self._newest, done.revision)
         self._head = done if not done.parts else None
         for key in self._known:
             if key in writes.puts:
@@ -287,12 +301,19 @@ class EtcdStore:
         """The head, and what ranges find at the same moment, all entries written."""
         request = rpc.TxnRequest(success=[_get(self._layout.head), *operations])
         lost: Head | None = None
+        newest = self._newest
         while True:
             answer = await self._members.call(lambda member: member.kv.Txn, request)
             found = [response.response_range for response in answer.responses]
             for each in found:
                 each.header.revision = answer.header.revision
             head = self._decode_head(found[0])
+            if 0 < head.revision < newest:  # with nothing at all it is another cluster's, or nobody's
+                raise OlderStoreError(
+                    f"{self._members}: the metadata is at revision {head.revision}, and was at {newest}"
+                    " before: an older copy is in its place"
+                )
+            self._newest = max(self._newest, head.revision)
             if not head.parts:
                 return head, found[1:]
             if head == lost:

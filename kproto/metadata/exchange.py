@@ -31,6 +31,7 @@ from struct import error as StructError
 from typing import Any, Final, NamedTuple, TypeVar
 
 from kproto.errors import ErrorCode, KafkaError
+from kproto.metadata.history import NOTHING, Seen
 from kproto.metadata.records import BrokerRecord
 from kproto.metadata.store import Change, Entry
 from kproto.wire import WireError
@@ -108,15 +109,22 @@ def decode_update(body: Buf) -> Update:
 
 
 def encode_broker(
-    broker: BrokerRecord, cluster_id: str, revision: int | None = None, *, power_lost: bool = False
+    broker: BrokerRecord,
+    cluster_id: str,
+    revision: int | None = None,
+    *,
+    power_lost: bool = False,
+    seen: Seen = NOTHING,
 ) -> bytes:
     """Body of REGISTER, and of its answer (which has a revision). ``power_lost``: since the broker's process
-    before this one."""
+    before this one. ``seen``: how far its directory followed the metadata."""
     value: dict[str, object] = {"broker": list(broker), "cluster_id": cluster_id}
     if revision is not None:
         value["revision"] = revision
     if power_lost:
         value["power_lost"] = True
+    if seen != NOTHING:
+        value["seen"] = list(seen)
     return encode_json(value)
 
 
@@ -136,6 +144,15 @@ def decode_broker(body: Buf) -> tuple[BrokerRecord, str, int]:
 def told_power_lost(body: Buf) -> bool:
     """What REGISTER says of that. Raises WireError."""
     return _object(decode_json(body)).get("power_lost") is True
+
+
+def told_seen(body: Buf) -> Seen:
+    """What REGISTER says of that. Raises WireError."""
+    told = _object(decode_json(body)).get("seen", list(NOTHING))
+    match told:
+        case [str(term), int(revision)]:
+            return Seen(term, revision)
+    raise WireError(f"a registration that has seen {told!r}")
 
 
 def encode_refusal(error: KafkaError) -> bytes:

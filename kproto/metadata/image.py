@@ -21,6 +21,7 @@ from kproto.metadata.records import (
     FORMAT,
     FORMAT_KEY,
     STREAMLETS,
+    TERMS,
     TOPICS,
     BrokerRecord,
     StreamletRecord,
@@ -31,7 +32,7 @@ from kproto.metadata.records import (
 )
 from kproto.metadata.store import Change, Entry
 
-_PICTURED: Final = (STREAMLETS, TOPICS, BROKERS, CONFIGS, CLUSTER_KEY, FORMAT_KEY)
+_PICTURED: Final = (STREAMLETS, TOPICS, BROKERS, CONFIGS, CLUSTER_KEY, FORMAT_KEY, TERMS)
 _NOTHING: Final[Mapping[str, str]] = MappingProxyType({})
 
 
@@ -45,7 +46,8 @@ class MetadataImage:
     ``revision`` never goes back.
 
     ``encoded`` is a memo by topic id for whoever derives bytes from a topic, its streamlets and the brokers
-    alone: the next image inherits what its change did not touch.
+    alone: the next image inherits what its change did not touch. ``term`` is the mark of the controller's
+    term that ``revision`` is of (``history``).
     """
 
     revision: int = 0
@@ -59,6 +61,7 @@ class MetadataImage:
     base_revision: int = 0
     touched: frozenset[bytes] = frozenset()
     encoded: dict[bytes, bytes] = field(default_factory=dict, compare=False, repr=False)
+    term: str = ""
 
     def streamlet(self, topic_id: bytes, index: int) -> StreamletRecord:
         """The record of a streamlet; KeyError for an unknown topic, IndexError beyond its last streamlet."""
@@ -133,6 +136,7 @@ class MetadataImage:
             self.revision,
             frozenset(),
             self.encoded,
+            self.term,
         )
 
 
@@ -152,6 +156,7 @@ class _Draft:
         "old",
         "parts",
         "streamlets",
+        "term",
         "topics",
         "touched",
     )
@@ -159,6 +164,7 @@ class _Draft:
     def __init__(self, old: MetadataImage) -> None:
         self.old = old
         self.cluster_id = old.cluster_id
+        self.term = old.term
         self.brokers = dict(old.brokers)
         self.topics = dict(old.topics)
         self.by_id = dict(old.topics_by_id)
@@ -195,6 +201,8 @@ class _Draft:
                 self.configs[key[len(CONFIGS) :]] = parse_value(value)
             elif key == CLUSTER_KEY:
                 self.cluster_id = value.decode()
+            elif key.startswith(TERMS):  # the newest comes last
+                self.term = value.decode()
             elif key == FORMAT_KEY:
                 check(value == FORMAT, f"metadata has format {value!r}; which version of kproto wrote it?")
         self._put_streamlets(streamlet_keys, streamlet_values)
@@ -248,6 +256,7 @@ class _Draft:
             self.old.revision,
             frozenset(self.touched),
             self._inherited_memo(),
+            self.term,
         )
 
     def _inherited_memo(self) -> dict[bytes, bytes]:

@@ -8,7 +8,8 @@ import os
 from typing import TYPE_CHECKING, Final
 
 from kproto.config.store_url import SCHEME, parse_etcd_url
-from kproto.metadata.records import FORMAT_KEY
+from kproto.metadata.history import NOTHING, Seen, Terms
+from kproto.metadata.records import CLUSTER_KEY, TERMS
 from kproto.metadata.store import EmptyStoreError, StoreError, UnreachableError
 
 if TYPE_CHECKING:
@@ -24,7 +25,9 @@ TELL_SECONDS: Final = 3.0
 """A store that answers later than this is waited for visibly."""
 
 
-async def wait_for_store(kind: str, directory: str, clock: Clock, cluster_id: str = "") -> MetadataStore:
+async def wait_for_store(
+    kind: str, directory: str, clock: Clock, cluster_id: str = "", seen: Seen = NOTHING
+) -> MetadataStore:
     """As :func:`open_store`, but waits for a store that nobody answers for: a broker may start before etcd
     does, or while etcd is away. One line says so.
     """
@@ -33,19 +36,22 @@ async def wait_for_store(kind: str, directory: str, clock: Clock, cluster_id: st
     try:
         while True:
             try:
-                return await open_store(kind, directory, clock, cluster_id)
+                return await open_store(kind, directory, clock, cluster_id, seen)
             except UnreachableError as error:
                 log.info("trying again: %s", error)
     finally:
         telling.cancel()
 
 
-async def open_store(kind: str, directory: str, clock: Clock, cluster_id: str = "") -> MetadataStore:
+async def open_store(
+    kind: str, directory: str, clock: Clock, cluster_id: str = "", seen: Seen = NOTHING
+) -> MetadataStore:
     """Open the store of a data directory; raises :class:`~kproto.metadata.store.StoreError`.
 
     ``kind`` is ``sqlite``, ``memory`` (gone when the process ends, topics included) or an ``etcd://`` URL.
     ``cluster_id``: of which cluster the directory is, if of any. A store without metadata is not that one's
-    then: :class:`~kproto.metadata.store.EmptyStoreError`, and no file is made.
+    then: :class:`~kproto.metadata.store.EmptyStoreError`, and no file is made; nor is one without what the
+    directory's broker has ``seen``: :class:`~kproto.metadata.history.OlderStoreError`.
     """
     if kind == MEMORY:
         from kproto.metadata.memory import MemoryStore
@@ -53,19 +59,24 @@ async def open_store(kind: str, directory: str, clock: Clock, cluster_id: str = 
         return MemoryStore(clock)
     if kind.startswith(SCHEME):
         store = await _open_etcd(kind)
-        try:
-            if cluster_id and await store.get(FORMAT_KEY) is None:
-                raise EmptyStoreError(cluster_id)
-        except BaseException:
-            await store.close()
-            raise
-        return store
-    from kproto.metadata.sqlite import SqliteStore
+    else:
+        from kproto.metadata.sqlite import SqliteStore
 
-    path = os.path.join(directory, SQLITE_FILE)
-    if cluster_id and not os.path.exists(path):
-        raise EmptyStoreError(cluster_id)
-    return await SqliteStore.open(path, clock)
+        path = os.path.join(directory, SQLITE_FILE)
+        if cluster_id and not os.path.exists(path):
+            raise EmptyStoreError(cluster_id)
+        store = await SqliteStore.open(path, clock)
+    try:
+        cluster = await store.get(CLUSTER_KEY)
+        if cluster_id and cluster is None:
+            raise EmptyStoreError(cluster_id)
+        if cluster is not None and cluster.value.decode() == cluster_id:
+            revision, terms = await store.range(TERMS)
+            Terms(terms).check(seen, revision)
+    except BaseException:
+        await store.close()
+        raise
+    return store
 
 
 async def _open_etcd(text: str) -> MetadataStore:

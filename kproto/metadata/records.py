@@ -5,6 +5,8 @@ Keys and values are text and bytes that any of the stores can keep::
     format                            "1", the version of everything below
     cluster                           the cluster id, as Kafka prints it
     epochs/broker                     the newest broker epoch given out
+    epochs/controller                 the acting controller's
+    terms/<controller epoch>          a random mark, written when its term began (``history``)
     producers/next                    first producer id not given out yet
     brokers/<node id>                 [epoch, host, port, rack, internal host, internal port, store id]
     fenced/<node id>                  the same, of a broker that is no live member any more (rule 19)
@@ -54,6 +56,7 @@ MOVED_FROM: Final = "moved-from/"
 GIVEN: Final = "given/"
 MOVES: Final = "moves/"
 POWER_LOST: Final = "power-lost/"
+TERMS: Final = "terms/"
 DEFAULT_BROKER: Final = "default"
 """In place of a node id: the dynamic configs of every broker."""
 
