@@ -26,6 +26,7 @@ from kproto.handlers.once import Once
 from kproto.handlers.partitions import leader_of
 from kproto.metadata import EMPTY_IMAGE
 from kproto.metadata.records import NO_LEADER, RECOVERING
+from kproto.trouble import Trouble
 
 if TYPE_CHECKING:
     from kproto.config import Settings
@@ -87,6 +88,8 @@ class GroupCoordinator:
         self._terms: dict[int, int] = {}
         """Leader epoch of every partition coordinated here, as of the last image."""
         self._loading: dict[int, _Loading] = {}
+        self._troubles: dict[int, Trouble] = {}
+        """Of partitions coordinated here that could not be read."""
         self._dropping: list[tuple[Shard, set[str]]] = []
         """Shards that have yet to forget the offsets of these deleted topics."""
         self._seen: MetadataImage = EMPTY_IMAGE
@@ -163,6 +166,8 @@ class GroupCoordinator:
             self._shards.pop(index).unload(ErrorCode.NOT_COORDINATOR)
         for index in [i for i, loading in self._loading.items() if self._terms.get(i) != loading.term]:
             self._give_up(self._loading.pop(index))
+        for index in self._troubles.keys() - self._terms.keys():
+            del self._troubles[index]
 
     @staticmethod
     def _give_up(loading: _Loading) -> None:
@@ -321,8 +326,7 @@ class GroupCoordinator:
         try:
             await shard.load(self._topic_id)
         except KafkaError as error:
-            log.info("%s-%d cannot be loaded yet: %s", OFFSETS_TOPIC, index, error)
-            raise KafkaError(ErrorCode.NOT_COORDINATOR) from None
+            raise KafkaError(self._not_loaded(index, shard, error)) from None
         except Exception as error:
             log.exception("%s-%d cannot be loaded", OFFSETS_TOPIC, index)
             raise KafkaError(ErrorCode.COORDINATOR_NOT_AVAILABLE) from error
@@ -330,8 +334,23 @@ class GroupCoordinator:
             shard.unload(ErrorCode.NOT_COORDINATOR)
             raise KafkaError(ErrorCode.NOT_COORDINATOR)
         self._shards[index] = shard
+        if (trouble := self._troubles.pop(index, None)) is not None:
+            trouble.over()
         _tell(waiting, shard)
         return shard
+
+    def _not_loaded(self, index: int, shard: Shard, error: KafkaError) -> ErrorCode:
+        """What those are told who wait for a shard that failed to load: look for another coordinator, or, as
+        there is no other while this broker leads what it cannot read, ask again."""
+        if error.code is not ErrorCode.KAFKA_STORAGE_ERROR or self._terms.get(index) != shard.term:
+            log.info("%s-%d cannot be loaded yet: %s", OFFSETS_TOPIC, index, error)
+            return ErrorCode.NOT_COORDINATOR
+        trouble = self._troubles.get(index)
+        if trouble is None:
+            what = f"{OFFSETS_TOPIC}-{index} cannot be loaded"
+            trouble = self._troubles[index] = Trouble(log, self.clock, what)
+        trouble.failed(error)
+        return ErrorCode.COORDINATOR_NOT_AVAILABLE
 
     def _load_ended(self, index: int, loading: _Loading) -> None:
         if self._loading.get(index) is loading:
