@@ -81,7 +81,7 @@ async def topics(
     image: MetadataImage, node_id: int, logs: LogManager, shards: Iterable[Shard]
 ) -> list[Metric]:
     """Partitions that this broker serves, and what groups that it coordinates have committed. There may be
-    thousands: others get their turn in between."""
+    thousands: others get their turn in between. Of what is deleted meanwhile nothing is shown."""
     found: list[Metric] = []
     pause = Pauses()
     for topic in image.topics.values():
@@ -106,7 +106,9 @@ async def topics(
             labels = {**group, "topic": name, "partition": str(index)}
             text = "The offset a group has committed."
             found.append(Metric("kproto_group_committed_offset", text, committed.offset, labels))
-    return found
+    now = logs.leadership.image or image
+    deleted = {topic.name for topic in image.topics.values() if topic.topic_id not in now.topics_by_id}
+    return [metric for metric in found if metric.labels.get("topic") not in deleted] if deleted else found
 
 
 def stored(vlogs: VlogManager, logs: LogManager, replicas: ReplicaService | None) -> Iterator[Metric]:

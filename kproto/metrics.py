@@ -61,8 +61,15 @@ class Shown:
         return self._on_loop(self.pages[path])
 
     def _on_loop(self, take: Callable[[], Any]) -> Any:
+        """What comes too late is not gathered to its end: nobody waits for it, and the next one asks."""
+
         async def taken() -> Any:
             value = take()
             return await value if isinstance(value, Awaitable) else value
 
-        return asyncio.run_coroutine_threadsafe(taken(), self._loop).result(ANSWER_S)
+        gathered = asyncio.run_coroutine_threadsafe(taken(), self._loop)
+        try:
+            return gathered.result(ANSWER_S)
+        except TimeoutError:
+            gathered.cancel()
+            raise

@@ -4,12 +4,16 @@ import asyncio
 import urllib.request
 from pathlib import Path
 
+import pytest
+
+from kproto import figures
 from kproto.broker import Broker
-from kproto.wire.generated import create_topics, metadata, offset_commit, produce
+from kproto.wire.generated import create_topics, delete_topics, metadata, offset_commit, produce
 from tests.groups.members import Members, members
 from tests.log.support import batch
 
-PRODUCE, FETCH, METADATA, OFFSET_COMMIT, FIND_COORDINATOR, CREATE_TOPICS = 0, 1, 3, 8, 10, 19
+PRODUCE, FETCH, METADATA, OFFSET_COMMIT, FIND_COORDINATOR = 0, 1, 3, 8, 10
+CREATE_TOPICS, DELETE_TOPICS = 19, 20
 
 
 async def shown(broker: Broker, path: str = "/metrics") -> dict[str, float]:
@@ -153,5 +157,43 @@ def test_each_leader_tells_of_its_partitions_and_each_coordinator_of_its_groups(
             opened = {one.topic_id for one in cluster.brokers[2]._logs.partitions_open()}
             assert image.topics["t"].topic_id not in opened
             await all_is_told()
+
+    asyncio.run(main())
+
+
+def test_a_topic_that_is_deleted_while_its_numbers_are_gathered_is_not_shown(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Neither its partitions, of which all was taken down before, nor what groups had committed there."""
+
+    async def main() -> None:
+        settings = {
+            "kproto_metrics_listen": "127.0.0.1:0",
+            "offsets_topic_num_partitions": "1",
+            "offsets_topic_replication_factor": "1",
+        }
+        async with members(tmp_path, 1, **settings) as cluster:
+            for name in ("kept", "deleted"):
+                await create(cluster, name, 2, 1)
+                await commit(cluster, f"of-{name}", name, 0, 5)
+            broker, paused = cluster.brokers[1], 0
+            last = sum(topic.partitions for topic in cluster.image().topics.values()) + 2
+
+            class Pausing:
+                async def __call__(self) -> None:
+                    nonlocal paused
+                    paused += 1
+                    if paused == last:
+                        gone = [delete_topics.DeleteTopicState(name="deleted")]
+                        answer = await cluster.call(1, DELETE_TOPICS, 6, topics=gone, timeout_ms=30_000)
+                        assert [one.error_code for one in answer.responses] == [0]
+                        await cluster.until(lambda: "deleted" not in cluster.image().topics)
+
+            monkeypatch.setattr(figures, "Pauses", Pausing)
+            told = await shown(broker, "/metrics/topics")
+            assert paused == last
+            assert 'kproto_partition_end_offset{partition="1",topic="kept"}' in told
+            assert told['kproto_group_committed_offset{group="of-kept",partition="0",topic="kept"}'] == 5
+            assert [name for name in told if 'topic="deleted"' in name] == []
 
     asyncio.run(main())

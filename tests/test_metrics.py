@@ -18,7 +18,7 @@ from http.server import ThreadingHTTPServer
 
 import pytest
 
-from kproto import metrics_http
+from kproto import metrics, metrics_http
 from kproto.metrics import Metric
 from kproto.metrics_endpoint import MetricsEndpoint
 
@@ -183,6 +183,33 @@ def test_who_goes_away_before_the_answer_is_no_news(
         endpoint.close()
 
     asyncio.run(asyncio.wait_for(run(), 60))
+
+
+def test_what_takes_too_long_is_not_gathered_to_its_end(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each scrape began another one, and a busy broker got busier."""
+    monkeypatch.setattr(metrics, "ANSWER_S", 0.2)
+
+    async def run() -> None:
+        ended = asyncio.Event()
+
+        async def slow() -> list[Metric]:
+            try:
+                await asyncio.sleep(3600)
+            finally:
+                ended.set()
+            return []
+
+        endpoint = MetricsEndpoint("127.0.0.1", 0, {"/metrics": some, "/slow": slow}, {"/page": slow})
+        endpoint.start()
+        for path in ("/slow", "/page"):
+            with pytest.raises(urllib.error.HTTPError, match="503"):
+                await get(endpoint.port, path)
+            await asyncio.wait_for(ended.wait(), 20)
+            ended.clear()
+        assert "kproto_lag_bytes 3.5" in (await get(endpoint.port, "/metrics"))[1]
+        endpoint.close()
+
+    asyncio.run(run())
 
 
 def test_an_endpoint_that_nobody_asked_ends_at_once() -> None:

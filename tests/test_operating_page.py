@@ -51,9 +51,13 @@ def of_topics() -> list[Metric]:
     topic = SimpleNamespace(name="t", topic_id=b"t", partitions=1)
     streamlet = SimpleNamespace(leader=1, state=ONLINE, sources=())
     image: Any = SimpleNamespace(
-        topics={"t": topic}, brokers={1: True}, partition_streamlet=lambda *_: streamlet
+        topics={"t": topic},
+        topics_by_id={b"t": topic},
+        brokers={1: True},
+        partition_streamlet=lambda *_: streamlet,
     )
-    logs: Any = SimpleNamespace(extent=lambda *_: (0, 1), size_bytes=lambda *_: 1)
+    leadership = SimpleNamespace(image=image)
+    logs: Any = SimpleNamespace(extent=lambda *_: (0, 1), size_bytes=lambda *_: 1, leadership=leadership)
     group = SimpleNamespace(group_id="g", members={})
     offsets = SimpleNamespace(all=lambda: [("t", 0, SimpleNamespace(offset=1))])
     shards: Any = [SimpleNamespace(entries={"g": SimpleNamespace(group=group, offsets=offsets)})]
