@@ -98,6 +98,7 @@ class Election:
     __slots__ = (
         "_candidate",
         "_clock",
+        "_failing",
         "_lost",
         "_on_deposed",
         "_on_elected",
@@ -106,6 +107,7 @@ class Election:
         "_store",
         "_term",
         "_ttl",
+        "_unable",
         "_wake",
         "leader",
     )
@@ -130,6 +132,10 @@ class Election:
         self._standing = Standing()
         self._term: asyncio.Task[None] | None = None
         self._lost = ""
+        self._unable = Trouble(log, clock, f"broker {candidate.node_id} cannot be controller")
+        self._failing = False
+        """The last term could not begin. Until one does, that is all that is told of them: where the store
+        takes leases and nothing else there are several in each lease's time."""
         self._wake = asyncio.Event()
         self.leader: Candidate | None = None
         """The acting controller, as the store said last."""
@@ -208,7 +214,8 @@ class Election:
         """Begin or end a term if the standing says so."""
         before, self._standing = self._standing, after
         if after.acting and not before.acting:
-            log.info("broker %d is elected controller", self._candidate.node_id)
+            if not self._failing:
+                log.info("broker %d is elected controller", self._candidate.node_id)
             self._term = asyncio.ensure_future(self._become())
         elif before.acting and not after.acting:
             await self._end_term(reason)
@@ -217,11 +224,16 @@ class Election:
         try:
             await self._on_elected()
         except Exception as error:
-            log.warning("broker %d cannot be controller: %s", self._candidate.node_id, error)
+            self._failing = True
+            self._unable.failed(error)
             self.step_down(f"it could not begin: {error}")
+        else:
+            self._failing = False
+            self._unable.over()
 
     async def _end_term(self, reason: str) -> None:
-        log.warning("broker %d is controller no more: %s", self._candidate.node_id, reason)
+        if not self._failing:
+            log.warning("broker %d is controller no more: %s", self._candidate.node_id, reason)
         self._standing = refused(self._standing)
         term, self._term = self._term, None
         if term is not None:

@@ -87,6 +87,7 @@ class ControllerLoop:
         "_stuck_logged",
         "_tasks",
         "_timer",
+        "_unfenced",
         "_upkeep",
         "_wake",
         "_watched",
@@ -110,6 +111,7 @@ class ControllerLoop:
         self._recoveries = controller.proposals.recoveries
         self._brokers: dict[int, BrokerRecord] = {}
         """As of the last image, to see who started again."""
+        self._unfenced = Trouble(log, clock, "dead brokers cannot be fenced")
         self._causes: dict[tuple[int, int], tuple[str, float]] = {}
         """Why (node id, epoch) is being fenced, and when that was noticed."""
         self._due: list[StreamletRecord] = []
@@ -244,11 +246,12 @@ class ControllerLoop:
         try:
             broker = await self._controller.decide(decide)
         except KafkaError as error:
-            log.error("broker %d could not be fenced: %s", node_id, error)
+            self._unfenced.failed(f"broker {node_id}: {error}")
             return
         finally:
             self._causes.pop((node_id, epoch), None)  # both a silence and a lost connection may have led here
         if broker is not None:
+            self._unfenced.over()
             log.warning("broker %d (epoch %d) is fenced: %s", node_id, epoch, cause)
 
     # --- looking at what changed -------------------------------------------------------------------

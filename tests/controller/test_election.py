@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 import secrets
 from collections.abc import Awaitable, Callable
 from pathlib import Path
 from random import Random
+from typing import Any
 
 import pytest
 
@@ -28,6 +30,8 @@ from kproto.errors import ErrorCode, KafkaError
 from kproto.metadata import Condition, MetadataStore, StoreError
 from kproto.metadata.etcd import EtcdStore
 from kproto.metadata.memory import MemoryStore
+from kproto.metadata.store import Transacted
+from kproto.trouble import AGAIN_SECONDS
 from tests.metadata.etcd_process import etcd_cluster, shared_etcd
 from tests.sim.loop import SimLoop
 
@@ -231,6 +235,46 @@ def test_who_cannot_begin_gives_the_lease_back() -> None:
         await node.stop()
 
     run_virtual(body())
+
+
+def test_who_cannot_begin_for_long_does_not_say_so_for_long(caplog: pytest.LogCaptureFixture) -> None:
+    """Two warnings in half a second, where the store takes leases and nothing else."""
+    caplog.set_level(logging.INFO, "kproto.controller.election")
+
+    class Full(MemoryStore):
+        full = False
+
+        async def transact(self, *args: Any) -> Transacted:
+            if self.full:
+                raise StoreError("the disk is full")
+            return await super().transact(*args)
+
+    async def body() -> None:
+        clock = virtual_clock()
+        store = Full(clock)
+        events: list[tuple[str, int, int]] = []
+        store.full = True
+        node = Node(1, store, events, clock=clock)
+        await asyncio.sleep(AGAIN_SECONDS + 2)
+        assert acting([node]) == []
+        assert len(events) > AGAIN_SECONDS
+        store.full = False
+        await until(lambda: acting([node]))
+        node.election.step_down("the test says so")
+        await until(lambda: not acting([node]))
+        await until(lambda: acting([node]))
+        await node.stop()
+
+    run_virtual(body())
+    said = [record.getMessage() for record in caplog.records if record.name == "kproto.controller.election"]
+    assert said == [
+        "broker 1 is elected controller",
+        *["broker 1 cannot be controller: the disk is full"] * 2,
+        "broker 1 cannot be controller: it works again",
+        "broker 1 is controller no more: the test says so",
+        "broker 1 is elected controller",
+        "broker 1 is controller no more: the broker stops",
+    ]
 
 
 def test_what_nobody_foresaw_ends_a_term_in_time_but_not_the_election(

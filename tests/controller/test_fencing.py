@@ -13,10 +13,12 @@ from kproto.controller import Controller, NewTopic, rules
 from kproto.controller.fencing import decide_fence
 from kproto.controller.loop import SILENT, ControllerLoop
 from kproto.controller.registration import Registration, decide_register
+from kproto.metadata import StoreError
 from kproto.metadata.memory import MemoryStore
 from kproto.metadata.records import streamlet_key
 from kproto.metadata.store import Transacted
 from kproto.net.ports import Buffer, Done
+from kproto.trouble import AGAIN_SECONDS
 
 from .cluster_world import cluster
 from .virtual_time import VirtualClock, VirtualLoop, run_virtual
@@ -113,25 +115,47 @@ class NoPeers:
         asyncio.get_running_loop().call_soon(done, None)
 
 
+class RefusingStore(MemoryStore):
+    """Takes no writes while ``refuses`` is set."""
+
+    refuses = False
+
+    async def transact(self, *args: Any) -> Transacted:
+        if self.refuses:
+            raise StoreError("the disk is full")
+        return await super().transact(*args)
+
+
+async def nobody_knows(node_id: int) -> bool:
+    """Whether nobody listens where a broker should."""
+    return False
+
+
+async def with_two_brokers(store: MemoryStore, clock: VirtualClock) -> tuple[Controller, ControllerLoop]:
+    """A controller at work and a loop that has begun; sessions last three seconds."""
+    settings = load(None, {"broker.session.timeout.ms": "3000"})
+    controller = Controller(store, settings, 1)
+    await controller.start()
+    for node in (1, 2):
+        await controller.register_broker(Registration(node, "h", 1, None, "h", 2, f"store-{node}", False))
+    loop = ControllerLoop(controller, NoPeers(), nobody_knows, clock, settings)  # type: ignore[arg-type]
+    loop.start()
+    return controller, loop
+
+
+def virtual_clock() -> VirtualClock:
+    virtual = asyncio.get_running_loop()
+    assert isinstance(virtual, VirtualLoop)
+    return VirtualClock(virtual)
+
+
 @pytest.mark.parametrize("heard", [True, False])
 def test_who_is_heard_while_the_store_is_slow_is_not_fenced_for_its_silence(heard: bool) -> None:
     async def body() -> None:
-        virtual = asyncio.get_running_loop()
-        assert isinstance(virtual, VirtualLoop)
-        clock = VirtualClock(virtual)
+        clock = virtual_clock()
         store = SlowStore(clock)
-        settings = load(None, {"broker.session.timeout.ms": "3000"})
-        controller = Controller(store, settings, 1)
-        await controller.start()
-        for node in (1, 2):
-            await controller.register_broker(Registration(node, "h", 1, None, "h", 2, f"store-{node}", False))
+        controller, loop = await with_two_brokers(store, clock)
         two = controller.image.brokers[2]
-
-        async def nobody_knows(node_id: int) -> bool:
-            return False
-
-        loop = ControllerLoop(controller, NoPeers(), nobody_knows, clock, settings)  # type: ignore[arg-type]
-        loop.start()
         await asyncio.sleep(2.5)
         store.ready.clear()
         creating = asyncio.ensure_future(controller.create_topics([NewTopic("t", 1, 1)]))
@@ -146,3 +170,28 @@ def test_who_is_heard_while_the_store_is_slow_is_not_fenced_for_its_silence(hear
         await loop.close()
 
     run_virtual(body())
+
+
+def test_a_fence_that_the_store_refuses_is_not_told_of_at_each_look(caplog: pytest.LogCaptureFixture) -> None:
+    """It was an error three times a second for as long as the store's disk was full."""
+
+    async def body() -> None:
+        clock = virtual_clock()
+        store = RefusingStore(clock)
+        controller, loop = await with_two_brokers(store, clock)
+        store.refuses = True
+        await asyncio.sleep(3 + AGAIN_SECONDS + 3)
+        assert 2 in controller.image.brokers
+        store.refuses = False
+        await asyncio.sleep(1)
+        assert 2 not in controller.image.brokers
+        await loop.close()
+
+    run_virtual(body())
+    said = [record.getMessage() for record in caplog.records if record.name == "kproto.controller.loop"]
+    said = [each for each in said if "fenced" in each]
+    what = "dead brokers cannot be fenced"
+    assert said[:3] == [f"{what}: broker 2: KAFKA_STORAGE_ERROR: the disk is full"] * 2 + [
+        f"{what}: it works again"
+    ]
+    assert said[3:] == [f"broker 2 (epoch 2) is fenced: {SILENT}"]
