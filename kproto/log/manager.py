@@ -48,6 +48,8 @@ SLICE_S: Final = 0.001
 """A tick does not work longer than this at once."""
 RELEASED_KEPT_S: Final = 300.0
 """How long the files of a partition stay that another broker leads now; since a start, too."""
+STRANGERS_NAMED: Final = 5
+"""Directories of unknown topics that a start names."""
 OPENED_PER_LOOK: Final = 64
 INDEXES_KEPT: Final = 128
 SUSPECTS_KEPT: Final = 256
@@ -175,12 +177,18 @@ class LogManager:
             topic_id: record.partitions for topic_id, record in image.topics_by_id.items()
         }
         self.checkpointing.file.forget_others(image.topics_by_id)
-        now = self.clock.monotonic()
         known = {topic_id.hex() for topic_id in image.topics_by_id}
-        for name in self.disk.listdir(os.path.join(self.data_dir, STREAMS)):
-            if name not in known:
-                log.info("%s belongs to no topic any more: it will be removed", name)
-                self.trash.add(now + self._delete_delay(), os.path.join(self.data_dir, STREAMS, name))
+        streams, delay = os.path.join(self.data_dir, STREAMS), self._delete_delay()
+        unknown = [name for name in self.disk.listdir(streams) if name not in known]
+        for name in unknown:
+            self.trash.add(self.clock.monotonic() + delay, os.path.join(streams, name))
+        if unknown:
+            more = f" and {len(unknown) - STRANGERS_NAMED} more" if len(unknown) > STRANGERS_NAMED else ""
+            log.warning(
+                "what %s has of topics that the metadata does not know, or no more, is removed in %g s"
+                " (log.segment.delete.delay.ms); to keep it, stop this broker before: %s%s",
+                *(streams, delay, ", ".join(sorted(unknown)[:STRANGERS_NAMED]), more),
+            )
 
     def _delete_delay(self) -> float:
         """file.delete.delay.ms of a topic without overrides, in seconds."""

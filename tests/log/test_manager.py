@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import gc
+import logging
 import os
 import tracemalloc
 from collections.abc import Sequence
@@ -85,6 +86,37 @@ def test_directories_without_metadata_are_removed_at_start(tmp_path: Path) -> No
     assert stale.exists()
     log.tick(61.0)
     assert not stale.parent.exists()
+
+
+def test_a_start_warns_of_what_it_will_remove(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    """Where the metadata is another one by mistake, that is all the data there is: a line of INFO said so."""
+    names = [f"{number:032x}" for number in range(100, 103)]
+    for name in names:
+        (tmp_path / "streams" / name).mkdir(parents=True)
+    log = Log(tmp_path, settings={"log.segment.delete.delay.ms": "90000"})
+    (record,) = [record for record in caplog.records if "removed" in record.getMessage()]
+    assert record.levelno == logging.WARNING
+    said = record.getMessage()
+    assert said.startswith(f"what {tmp_path / 'streams'} has of topics that the metadata does not know")
+    assert "removed in 90 s" in said
+    assert said.endswith("to keep it, stop this broker before: " + ", ".join(names))
+    log.tick(80.0)
+    log.restart(LeftAs.CLEAN)
+    assert set(names) <= set(os.listdir(tmp_path / "streams"))
+    log.partition().append(batch(1))
+    assert log.partition().flush()
+    names += [f"{number:032x}" for number in range(103, 120)]
+    for name in names[3:]:
+        (tmp_path / "streams" / name).mkdir()
+    caplog.clear()
+    log.restart(LeftAs.CLEAN)
+    (said,) = [message for message in caplog.messages if "removed" in message]
+    assert said.endswith(": " + ", ".join(names[:5]) + " and 15 more")
+    log.tick(91.0)
+    caplog.clear()
+    log.restart(LeftAs.CLEAN)
+    assert caplog.messages == []
+    assert os.listdir(tmp_path / "streams") == [TOPIC_ID.hex()]
 
 
 def test_configs_and_leader_epochs_follow_the_image(tmp_path: Path) -> None:
