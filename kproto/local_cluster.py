@@ -33,13 +33,16 @@ SECRET_FILE: Final = "secret.toml"
 SECRET: Final = "kproto.cluster.secret"
 IDENTITY_FILE: Final = "identity.json"
 METADATA_FILE: Final = "metadata.sqlite"
-"""These two are a broker's own, in its data directory."""
+CLEAN_FILE: Final = "clean"
+"""These three are a broker's own, in its data directory; the last one only from a clean stop to a start."""
 INTERNAL_OFFSET: Final = 1000
 METRICS_OFFSET: Final = 2000
 FIRST_FREE_PORT: Final = 20_000
 START_TIMEOUT_S: Final = 30.0
 STOP_TIMEOUT_S: Final = 30.0
 RUNNING, PAUSED, DEAD = "running", "paused", "dead"
+STOPPED: Final = "stopped"
+"""What operators are told of a dead one that was stopped cleanly."""
 START_ONE: Final = "start one with: kproto cluster start"
 SAID_BYTES: Final = 2000
 """The end of what a broker that did not start has logged."""
@@ -165,6 +168,12 @@ class LocalCluster:
         if found is None or found.born != node.born or found.is_dead:
             return DEAD
         return PAUSED if found.state in "Tt" else RUNNING
+
+    def shown_state(self, node: Node) -> str:
+        """The same for operators: ``stopped`` when it was a clean stop."""
+        state = self.state(node)
+        is_clean = os.path.exists(os.path.join(self.data_dir(node.node), CLEAN_FILE))
+        return STOPPED if state == DEAD and is_clean else state
 
     # Doing things
 

@@ -13,9 +13,11 @@ import tomllib
 from pathlib import Path
 
 import pytest
+from click.testing import CliRunner
 
 from bench.failover.promises import wait_until
 from kproto import local_cluster
+from kproto.cli.main import main
 from kproto.directory import IDENTITY_FILE, open_directory
 from kproto.disk import Disk
 from kproto.local_cluster import DEAD, RUNNING, ClusterError, LocalCluster, Node, process_of
@@ -28,6 +30,13 @@ threading.Thread(target=sys.stdin.read).start()
 print("ready", flush=True)
 ctypes.CDLL(None).pthread_exit(None)
 """
+
+
+def shown(cluster: LocalCluster) -> list[str]:
+    """The states of all brokers in ``kproto cluster status``."""
+    done = CliRunner().invoke(main, ["cluster", "status", "--json", "--data-dir", cluster.directory])
+    assert done.exit_code == 0, done.output
+    return [row["state"] for row in json.loads(done.output)]
 
 
 def test_it_looks_for_what_brokers_write() -> None:
@@ -73,12 +82,18 @@ def test_brokers_are_started_together_and_apart(tmp_path: Path) -> None:
         before = second.pid
         cluster.kill(2)
         assert (cluster.state(first), cluster.state(second)) == (RUNNING, DEAD)
+        assert shown(cluster) == ["running", "dead"]
         cluster.start()
         assert second.pid != before
         assert cluster.state(second) == RUNNING
+        cluster.stop([2])
+        assert shown(cluster) == ["running", "stopped"]
+        cluster.start()
+        assert shown(cluster) == ["running", "running"]
     finally:
         cluster.stop()
     assert [cluster.state(node) for node in cluster.nodes] == [DEAD, DEAD]
+    assert shown(cluster) == ["stopped", "stopped"]
 
 
 def test_files_of_the_current_directory_are_not_taken_for_modules(

@@ -105,7 +105,7 @@ def _check_agrees(local: LocalCluster, brokers: int, base_port: int, settings: d
 @click.option("--json", "as_json", is_flag=True, help="A JSON array instead of a table.")
 @_DATA_DIR
 def status(as_json: bool, data_dir: str) -> None:
-    """Node, pid, port and state of every broker."""
+    """Node, pid, port and state of every broker: running, paused, stopped (cleanly) or dead."""
     local = LocalCluster.open(data_dir)
     rows = [
         {
@@ -114,7 +114,7 @@ def status(as_json: bool, data_dir: str) -> None:
             "port": each.port,
             "internal_port": each.internal_port,
             "metrics_port": each.metrics_port,
-            "state": local.state(each),
+            "state": local.shown_state(each),
         }
         for each in local.nodes
     ]
