@@ -24,6 +24,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import secrets
 import shutil
 import signal
 import socket
@@ -113,7 +114,8 @@ class _TestBroker:
         self._listeners = self._settings.pop("listeners", "PLAINTEXT://127.0.0.1:0")
         self.host, self.port = _address(self._listeners)
         self._own_directory = directory is None
-        self.data_dir = tempfile.mkdtemp(prefix="kproto-test-") if directory is None else directory
+        own = os.path.join(os.path.abspath(tempfile.gettempdir()), f"kproto-test-{secrets.token_hex(8)}")
+        self.data_dir = own if directory is None else directory
 
     @property
     def bootstrap_servers(self) -> str:
@@ -125,6 +127,11 @@ class _TestBroker:
         before, _, port = self._listeners.rpartition(":")
         listeners = f"{before}:{self.port}" if port == "0" else self._listeners
         return {**self._settings, "listeners": listeners, "log.dirs": self.data_dir}
+
+    def _make_directory(self) -> None:
+        """At each start: who is never started, and so never stopped, leaves nothing. Its own is for nobody
+        else's eyes."""
+        os.makedirs(self.data_dir, 0o700 if self._own_directory else 0o777, exist_ok=True)
 
     def _discard_data(self) -> None:
         if self._own_directory:
@@ -150,6 +157,8 @@ class InProcessBroker(_TestBroker):
         RuntimeError when it runs already."""
         if self._thread is not None and self._thread.is_alive():
             raise RuntimeError("the broker is running already")
+        if self._own_directory:
+            self._make_directory()
         self._ready.clear()
         self._failure = None
         self._thread = threading.Thread(target=self._run, name="kproto-broker", daemon=True)
@@ -265,7 +274,7 @@ class SubprocessBroker(_TestBroker):
         for name, value in self._told().items():
             command += ["--set", f"{name}={value}"]
         try:
-            os.makedirs(self.data_dir, exist_ok=True)
+            self._make_directory()
         except OSError as error:
             raise RuntimeError(f"the broker did not start: {self.data_dir}: {error.strerror}") from None
         with open(self._log_path, "ab") as log:

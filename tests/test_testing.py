@@ -50,6 +50,24 @@ def test_a_broker_starts_empty_and_leaves_nothing(subprocess: bool) -> None:
         Client("127.0.0.1", broker.port)
 
 
+@pytest.mark.parametrize("kind", [InProcessBroker, SubprocessBroker])
+def test_a_broker_that_is_never_started_leaves_nothing(
+    kind: type[InProcessBroker] | type[SubprocessBroker], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Nobody stops it. One that is started has a directory of its own, which nobody else may read."""
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    first, second = kind(), kind()
+    assert first.data_dir != second.data_dir
+    assert os.listdir(tmp_path) == []
+    first.start()
+    try:
+        assert [path.name for path in tmp_path.iterdir()] == [os.path.basename(first.data_dir)]
+        assert os.stat(first.data_dir).st_mode & 0o777 == 0o700
+    finally:
+        first.stop()
+    assert os.listdir(tmp_path) == []
+
+
 def test_files_of_the_current_directory_are_not_taken_for_modules(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
