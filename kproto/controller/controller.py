@@ -3,7 +3,8 @@
 One controller acts at a time. It takes the next controller epoch when it starts, and every transaction of
 its own requires that nobody has taken a later one, so decisions made on an old image cannot be committed.
 Decisions run one after the other; a call returns after its image was published. What the store refuses (a
-full disk) is the outcome of every item of the call; nothing of it has happened then.
+full disk) is the outcome of every item of the call; nothing of it has happened then. That another controller
+has taken over is raised, NOT_CONTROLLER: the broker that handed the request on asks that one.
 """
 
 from __future__ import annotations
@@ -234,7 +235,8 @@ class Controller:
         try:
             return await self.decide(decide, validate_only)
         except KafkaError as error:
-            return [TopicOutcome(name, error) for name in {topic.name: None for topic in topics}]
+            outcome = _of_each(error)
+            return [TopicOutcome(name, outcome) for name in {topic.name: None for topic in topics}]
 
     async def ensure_offsets_topic(self) -> TopicRecord:
         """``__consumer_offsets``, created when missing; :class:`KafkaError` when it cannot be."""
@@ -264,7 +266,8 @@ class Controller:
         try:
             return await self.decide(decide, validate_only)
         except KafkaError as error:
-            return [TopicOutcome(name, error) for name in {request.name: None for request in requests}]
+            outcome = _of_each(error)
+            return [TopicOutcome(name, outcome) for name in {request.name: None for request in requests}]
 
     async def delete_topics(self, topics: Sequence[TopicRef]) -> list[TopicOutcome]:
         """Delete topics; one outcome per reference."""
@@ -280,7 +283,8 @@ class Controller:
         try:
             return await self.decide(decide)
         except KafkaError as error:
-            return [TopicOutcome(topic.name, error, None, topic.topic_id) for topic in dict.fromkeys(topics)]
+            outcome = _of_each(error)
+            return [TopicOutcome(each.name, outcome, None, each.topic_id) for each in dict.fromkeys(topics)]
 
     async def alter_configs(
         self, changes: Sequence[ConfigChange], *, validate_only: bool = False
@@ -292,7 +296,8 @@ class Controller:
                 validate_only,
             )
         except KafkaError as error:
-            return [error for _ in changes]
+            outcome = _of_each(error)
+            return [outcome for _ in changes]
 
     async def allocate_producer_ids(self) -> tuple[int, int]:
         """A block of producer ids nobody else gets, as ``(first, count)``."""
@@ -408,6 +413,13 @@ def _number(values: Mapping[str, Entry], key: str) -> int:
 def _revision(values: Mapping[str, Entry], key: str) -> int:
     entry = values.get(key)
     return entry.revision if entry is not None else ABSENT
+
+
+def _of_each(error: KafkaError) -> KafkaError:
+    """What refused a call, as the outcome of each item; raised when another controller can be asked."""
+    if error.code is ErrorCode.NOT_CONTROLLER:
+        raise error
+    return error
 
 
 def _deposed() -> KafkaError:

@@ -31,6 +31,8 @@ from kproto.metadata.sqlite import SqliteStore
 
 from .worlds import run, started
 
+RETENTION = ConfigOp("retention.ms", OpType.SET, "5")
+
 
 def test_images_are_published_in_order_before_the_call_returns() -> None:
     async def body() -> None:
@@ -166,15 +168,23 @@ def test_a_controller_that_was_replaced_commits_nothing() -> None:
     async def body() -> None:
         store = MemoryStore()
         old = await started(store)
+        await old.create_topics([NewTopic("before")])
         new = await started(store)
         await new.create_topics([NewTopic("mine")])
-        (late,) = await old.create_topics([NewTopic("late")])
-        assert late.error is not None
-        assert late.error.code is ErrorCode.NOT_CONTROLLER
-        with pytest.raises(KafkaError):
-            await old.register_broker(Registration(1, "h", 1))
-        assert set(old.image.topics) == set()
-        assert set((await started(store)).image.topics) == {"mine"}
+        raised = [
+            old.create_topics([NewTopic("late")]),
+            old.auto_create(["late"]),
+            old.create_partitions([NewPartitions("before", 3)]),
+            old.delete_topics([TopicRef("before")]),
+            old.alter_configs([ConfigChange(ResourceType.TOPIC, "before", [RETENTION])]),
+            old.register_broker(Registration(1, "h", 1)),
+        ]
+        for call in raised:
+            with pytest.raises(KafkaError) as refused:
+                await call
+            assert refused.value.code is ErrorCode.NOT_CONTROLLER
+        assert set(old.image.topics) == {"before"}
+        assert set((await started(store)).image.topics) == {"before", "mine"}
 
     run(body)
 
