@@ -20,6 +20,7 @@ from kproto.metadata.records import (
     DEFAULT_BROKER,
     FORMAT,
     FORMAT_KEY,
+    RESTORE,
     STREAMLETS,
     TERMS,
     TOPICS,
@@ -29,8 +30,9 @@ from kproto.metadata.records import (
     parse_value,
     parse_values,
     streamlet_of_key,
+    unreadable,
 )
-from kproto.metadata.store import Change, Entry
+from kproto.metadata.store import Change, Entry, StoreError
 
 _PICTURED: Final = (STREAMLETS, TOPICS, BROKERS, CONFIGS, CLUSTER_KEY, FORMAT_KEY, TERMS)
 _NOTHING: Final[Mapping[str, str]] = MappingProxyType({})
@@ -272,7 +274,22 @@ EMPTY_IMAGE: Final = MetadataImage()
 
 
 def load_image(revision: int, entries: Sequence[Entry]) -> MetadataImage:
-    """The image of a whole store, read at ``revision``; entries in key order."""
+    """The image of a whole store, read at ``revision``; entries in key order. Raises :class:`StoreError` for
+    what no kproto of this version has written."""
     draft = _Draft(EMPTY_IMAGE)
-    draft.put((entry.key, entry.value) for entry in entries)
-    return draft.image(revision)
+    try:
+        draft.put((entry.key, entry.value) for entry in entries)
+        return draft.image(revision)
+    except Exception as error:  # whatever comes of a value that is another one than it should be
+        raise _refused(entries, error) from error
+
+
+def _refused(entries: Sequence[Entry], error: Exception) -> StoreError:
+    """The error that names the entry which cannot be read: the first one that fails when they come singly."""
+    draft = _Draft(EMPTY_IMAGE)
+    for entry in entries:
+        try:
+            draft.put([(entry.key, entry.value)])
+        except Exception as reason:
+            return unreadable(entry.key, reason)
+    return StoreError(f"the metadata does not fit together ({error}): {RESTORE}")

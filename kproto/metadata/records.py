@@ -40,6 +40,7 @@ from collections.abc import Container, Mapping
 from typing import Any, Final, NamedTuple
 
 from kproto.check import check
+from kproto.metadata.store import StoreError
 
 FORMAT: Final = b"1"
 FORMAT_KEY: Final = "format"
@@ -62,6 +63,9 @@ DEFAULT_BROKER: Final = "default"
 
 TOPIC_ID_DIGITS: Final = 32
 NO_LEADER: Final = -1
+
+RESTORE: Final = "restore the metadata from a backup"
+"""What to do when it is damaged."""
 
 _DECODER: Final = json.JSONDecoder()
 _ENCODER: Final = json.JSONEncoder(separators=(",", ":"), ensure_ascii=False, check_circular=False)
@@ -441,6 +445,12 @@ def parse_values(values: list[bytes]) -> list[list[object]]:
     """Many stored values with one call of the JSON parser: a third of the time of one call each."""
     parsed: list[list[object]] = parse_value(b"[" + b",".join(values) + b"]")
     return parsed
+
+
+def unreadable(key: str, error: Exception) -> StoreError:
+    """For a value in the store that is none of kproto's, or of a version that wrote other ones."""
+    what = f"the metadata under {key!r} cannot be read ({type(error).__name__}: {error})"
+    return StoreError(f"{what}; which version of kproto wrote it? If this one: {RESTORE}")
 
 
 def compact(value: object) -> bytes:

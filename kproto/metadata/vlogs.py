@@ -24,6 +24,7 @@ from kproto.metadata.records import (
     StreamletRecord,
     compact,
     parse_value,
+    unreadable,
 )
 from kproto.metadata.store import Change, Entry
 
@@ -313,10 +314,14 @@ class VlogTable:
         return [start_key(topic_id, index) for index in partitions if (topic_id, index) in self.starts]
 
     def load(self, revision: int, entries: Iterable[Entry]) -> None:
-        """Take the whole store, read at ``revision``, instead of what was known."""
+        """Take the whole store, read at ``revision``, instead of what was known. Raises
+        :class:`~kproto.metadata.store.StoreError` for what no kproto of this version has written."""
         self.__init__()  # type: ignore[misc]
         for entry in entries:
-            self._put(entry.key, entry.value)
+            try:
+                self._put(entry.key, entry.value)
+            except Exception as error:  # whatever comes of a value that is another one than it should be
+                raise unreadable(entry.key, error) from error
         self.revision = revision
 
     def apply(self, change: Change) -> None:

@@ -15,6 +15,7 @@ from kproto.metadata import (
     Change,
     Entry,
     MetadataImage,
+    StoreError,
     StreamletRecord,
     TopicRecord,
 )
@@ -160,6 +161,29 @@ def test_a_broken_change_is_an_invariant_breach(revision: int, puts: dict[str, b
     image = EMPTY_IMAGE.apply(Change(1, puts_of(topic("a", 1)), ()))
     with pytest.raises(InvariantError, match=message):
         image.apply(Change(revision, puts, ()))
+
+
+@pytest.mark.parametrize(
+    ("key", "value", "message"),
+    [
+        (config_key(None), b'{"a"', "under 'configs/default' cannot be read"),
+        (topic("a", 1).key, b"[1", "under 'topics/a' cannot be read"),
+        (topic("a", 1).key, b"[1]", "under 'topics/a' cannot be read"),
+        ("brokers/x", b"[]", "under 'brokers/x' cannot be read"),
+        (StreamletRecord(topic_id(1), 1, 1, 0, (1,)).key, b"[1,", "/00000001' cannot be read"),
+        (StreamletRecord(topic_id(1), 1, 1, 0, (1,)).key, b"\xff", "/00000001' cannot be read"),
+        (StreamletRecord(topic_id(1), 5, 1, 0, (1,)).key, b"[1,0,[1]]", "/00000005' cannot be read"),
+        ("format", b"2", "under 'format' cannot be read .*which version of kproto"),
+        (topic("x", 9).key, topic("x", 9).encode(), "does not fit together .*0 streamlet records"),
+    ],
+)
+def test_a_store_that_cannot_be_read_is_told_in_one_line(key: str, value: bytes, message: str) -> None:
+    puts = {**puts_of(topic("a", 1, partitions=2)), "cluster": b"c", key: value}
+    entries = [Entry(one, puts[one], 1) for one in sorted(puts)]
+    with pytest.raises(StoreError, match=message) as caught:
+        load_image(1, entries)
+    assert str(caught.value).endswith("restore the metadata from a backup")
+    assert len(str(caught.value).splitlines()) == 1
 
 
 def test_brokers_and_dynamic_configs() -> None:

@@ -1,5 +1,6 @@
 """The table of virtual segments: records, keys, and the fold of changes."""
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -8,6 +9,7 @@ from kproto.metadata import (
     Change,
     CopyTarget,
     Entry,
+    StoreError,
     StreamletRecord,
     TopicRecord,
     VlogTable,
@@ -115,6 +117,23 @@ def test_load_forgets_what_was_known() -> None:
     table.apply(Change(1, {old.key: old.encode()}, ()))
     table.load(8, [Entry(new.key, new.encode(), 8), Entry("topics/a", b"[]", 2)])
     assert (table.revision, table.open_vsegs(), table.of_owner(5)) == (8, [new], [])
+
+
+@pytest.mark.parametrize(
+    ("key", "value"),
+    [
+        (vseg(5, 1, 1).key, b"[1,"),
+        (vseg(5, 1, 1).key, b"{}"),
+        ("vsegs/5", vseg(5, 1, 1).encode()),
+        (start_key(TOPIC, 3), b""),
+        ("fenced/2", b"\xff"),
+    ],
+)
+def test_a_store_that_cannot_be_read_is_told_in_one_line(key: str, value: bytes) -> None:
+    with pytest.raises(StoreError, match=f"under '{key}' cannot be read") as caught:
+        VlogTable().load(8, [Entry("topics/a", b"[]", 2), Entry(key, value, 8)])
+    assert str(caught.value).endswith("restore the metadata from a backup")
+    assert len(str(caught.value).splitlines()) == 1
 
 
 def test_a_streamlet_with_sources_comes_back_and_old_records_are_read() -> None:
