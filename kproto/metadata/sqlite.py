@@ -3,6 +3,9 @@
 All SQL runs in one thread of the store's own. Transactions that wait at the same time share one commit and
 so one fsync (``synchronous=FULL``). Each takes a handful of statements whatever its size, because SQLite's
 Python module hands the interpreter lock over at every step: rows go in through ``json_each``.
+
+SQLite has checksums in its log, but none in the file: every row has one of its own, of key, value and
+revision, and is believed only when it matches. Files of versions without them get them when they are opened.
 """
 
 from __future__ import annotations
@@ -12,11 +15,12 @@ import json
 import os
 import threading
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import suppress
+from contextlib import ExitStack, suppress
 from queue import SimpleQueue
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from kproto.clock import SystemClock
+from kproto.metadata.records import RESTORE
 from kproto.metadata.reserve import Reserve
 from kproto.metadata.store import (
     Change,
@@ -27,30 +31,48 @@ from kproto.metadata.store import (
     StoreError,
     Transacted,
 )
+from kproto.wire.crc import crc32c
 
 if TYPE_CHECKING:
     import sqlite3
 
     from kproto.clock import Clock
 
-_SCHEMA: Final = """
-CREATE TABLE IF NOT EXISTS entries (key TEXT PRIMARY KEY, value BLOB NOT NULL, revision INTEGER NOT NULL)
-    WITHOUT ROWID;
-CREATE TABLE IF NOT EXISTS head (revision INTEGER NOT NULL);
-INSERT INTO head SELECT 0 WHERE NOT EXISTS (SELECT 1 FROM head);
-"""
+_CREATE: Final = (
+    "CREATE TABLE entries (key TEXT PRIMARY KEY, value BLOB NOT NULL, revision INTEGER NOT NULL,"
+    " crc INTEGER NOT NULL) WITHOUT ROWID",
+    "CREATE TABLE head (revision INTEGER NOT NULL, crc INTEGER NOT NULL)",
+    "INSERT INTO head VALUES (0, 0)",
+)
+_ADD_CHECKSUMS: Final = (
+    "ALTER TABLE entries ADD COLUMN crc INTEGER NOT NULL DEFAULT 0",
+    "ALTER TABLE head ADD COLUMN crc INTEGER NOT NULL DEFAULT 0",
+)
+_COLUMNS: Final = "SELECT name FROM pragma_table_info(?)"
+_WITHOUT_CHECKSUMS: Final = [("key", "value", "revision"), ("revision",)]
+"""The columns of ``entries`` and ``head`` as earlier versions made them."""
+_WITH_CHECKSUMS: Final = [("key", "value", "revision", "crc"), ("revision", "crc")]
 _FAILED: Final = """
 SELECT 1 FROM json_each(?) AS wanted LEFT JOIN entries ON entries.key = wanted.key
     WHERE coalesce(entries.revision, 0) <> wanted.value LIMIT 1
 """
 _EXISTING: Final = "SELECT key FROM entries WHERE key IN (SELECT value FROM json_each(?)) ORDER BY key"
 _DELETE: Final = "DELETE FROM entries WHERE key IN (SELECT value FROM json_each(?))"
-_PUT: Final = "INSERT OR REPLACE INTO entries SELECT key, CAST(value AS BLOB), ? FROM json_each(?)"
-_GET: Final = "SELECT key, value, revision FROM entries WHERE key = ?"
-_RANGE: Final = "SELECT key, value, revision FROM entries WHERE key >= ? AND key < ? ORDER BY key"
+_PUT: Final = """
+INSERT OR REPLACE INTO entries (key, value, revision, crc)
+    SELECT key, CAST(substr(value, 11) AS BLOB), ?, CAST(substr(value, 1, 10) AS INTEGER) FROM json_each(?)
+"""
+"""The ten digits before each value are its checksum."""
+_SET_HEAD: Final = "UPDATE head SET revision = ?, crc = ?"
+_GET: Final = "SELECT key, value, revision, crc FROM entries WHERE key = ?"
+_RANGE: Final = "SELECT key, value, revision, crc FROM entries WHERE key >= ? AND key < ? ORDER BY key"
 _FULL: Final = "disk is full"
 """What SQLite says then; its numeric code is not in every error."""
-_ALL: Final = "SELECT key, value, revision FROM entries ORDER BY key"
+_ALL: Final = "SELECT key, value, revision, crc FROM entries ORDER BY key"
+_DAMAGED: Final = ("malformed", "not a database")
+"""The same of a file whose structure is broken."""
+_HEAD: Final = "head"
+"""What the row with the revision is called where its checksum is made."""
 
 
 class _Read(NamedTuple):
@@ -105,7 +127,7 @@ class SqliteStore(OneProcess):
     async def get(self, key: str) -> Entry | None:
         def read(connection: sqlite3.Connection) -> Entry | None:
             row = connection.execute(_GET, (key,)).fetchone()
-            return Entry(*row) if row is not None else None
+            return self._verified(row) if row is not None else None
 
         entry: Entry | None = await self._submit(read)
         return entry
@@ -117,7 +139,7 @@ class SqliteStore(OneProcess):
                 rows = connection.execute(_RANGE, (prefix, after)).fetchall()
             else:
                 rows = connection.execute(_ALL).fetchall()
-            return self._revision, [Entry(*row) for row in rows]
+            return self._revision, [self._verified(row) for row in rows]
 
         found: tuple[int, list[Entry]] = await self._submit(read)
         return found
@@ -202,7 +224,7 @@ class SqliteStore(OneProcess):
             connection.execute("BEGIN IMMEDIATE")
             outcomes = [self._perform_one(connection, item) for item in work]
             if self._revision != before:
-                connection.execute("UPDATE head SET revision = ?", (self._revision,))
+                connection.execute(_SET_HEAD, _head_row(self._revision))
             connection.execute("COMMIT")
         except Exception as error:  # whatever it is: without this thread nobody would be answered any more
             self._revision = before
@@ -211,13 +233,16 @@ class SqliteStore(OneProcess):
                     connection.execute("ROLLBACK")
             if _FULL in str(error):
                 return None
-            failure = StoreError(f"{self._path}: {error}")
+            failure = StoreError(f"{self._path}: {_explained(error)}")
             return [_Outcome(item.future, failure, None) for item in work]
         return outcomes
 
     def _perform_one(self, connection: sqlite3.Connection, item: _Read | _Write) -> _Outcome:
         if isinstance(item, _Read):
-            return _Outcome(item.future, item.function(connection), None)
+            try:
+                return _Outcome(item.future, item.function(connection), None)
+            except StoreError as error:  # a damaged row: it is no business of others in the same transaction
+                return _Outcome(item.future, error, None)
         if connection.execute(_FAILED, (json.dumps(item.conditions),)).fetchone() is not None:
             return _Outcome(item.future, Transacted(False, self._revision), None)
         wanted = json.dumps([key for key in item.deletes if key not in item.puts])
@@ -228,10 +253,21 @@ class SqliteStore(OneProcess):
         if removed:
             connection.execute(_DELETE, (wanted,))
         if item.puts:
-            texts = json.dumps({key: value.decode() for key, value in item.puts.items()})
-            connection.execute(_PUT, (self._revision, texts))
+            revision = self._revision
+            texts = {
+                key: f"{_checksum(key, value, revision):010}{value.decode()}"
+                for key, value in item.puts.items()
+            }
+            connection.execute(_PUT, (revision, json.dumps(texts)))
         change = Change(self._revision, item.puts, removed)
         return _Outcome(item.future, Transacted(True, self._revision), change)
+
+    def _verified(self, row: tuple[Any, ...]) -> Entry:
+        """The entry of a row that is as it was written; :class:`StoreError` for another one."""
+        key, value, revision, crc = row
+        if not _is_plain(key, value, revision) or _checksum(key, value, revision) != crc:
+            raise StoreError(f"{self._path}: {_mismatch(f'the entry {key!r}')}")
+        return Entry(key, value, revision)
 
     def _deliver(self, outcomes: list[_Outcome]) -> None:
         try:
@@ -268,18 +304,94 @@ def _open_file(path: str) -> tuple[sqlite3.Connection, int]:
     import sqlite3
 
     try:
-        connection = sqlite3.connect(path, timeout=0, isolation_level=None, cached_statements=16)
-        connection.execute("PRAGMA locking_mode = EXCLUSIVE")
-        connection.execute("PRAGMA journal_mode = WAL")
-        connection.execute("PRAGMA synchronous = FULL")
-        row = None
-        if connection.execute("SELECT 1 FROM sqlite_master WHERE name = 'head'").fetchone() is not None:
-            row = connection.execute("SELECT revision FROM head").fetchone()
-        if row is None:
-            connection.executescript("BEGIN IMMEDIATE;" + _SCHEMA + "COMMIT;")
-            row = (0,)
-        return connection, row[0]
-    except sqlite3.Error as error:
+        with ExitStack() as undo:
+            connection = sqlite3.connect(path, timeout=0, isolation_level=None, cached_statements=16)
+            undo.callback(connection.close)
+            connection.text_factory = _text
+            connection.execute("PRAGMA locking_mode = EXCLUSIVE")
+            connection.execute("PRAGMA journal_mode = WAL")
+            connection.execute("PRAGMA synchronous = FULL")
+            revision = _prepare(connection, path)
+            undo.pop_all()
+            return connection, revision
+    except StoreError:
+        raise
+    except Exception as error:  # what SQLite says of a damaged file need not be text, for one
         locked = "locked" in str(error)
-        reason = "another process has it open" if locked else str(error)
+        reason = "another process has it open" if locked else _explained(error)
         raise StoreError(f"{path}: cannot open the metadata store: {reason}") from None
+
+
+def _prepare(connection: sqlite3.Connection, path: str) -> int:
+    """The revision of the file, which gets what it lacks: its tables, or the checksums.
+
+    No checksum of a row shows that another row is missing: the structure is looked at, too (0.3 us a row).
+    """
+    told = connection.execute("PRAGMA quick_check(1)").fetchone()[0]
+    if told != "ok":
+        raise StoreError(f"{path}: the file is damaged ({told.splitlines()[-1]}): {RESTORE}")
+    tables = [tuple(row[0] for row in connection.execute(_COLUMNS, (name,))) for name in ("entries", _HEAD)]
+    if tables == [(), ()]:
+        _change(connection, _CREATE, 0, [])
+    elif tables == _WITHOUT_CHECKSUMS:
+        _add_checksums(connection, path)
+    elif tables != _WITH_CHECKSUMS:
+        raise StoreError(f"{path}: its tables are none that kproto made: {RESTORE}")
+    heads = connection.execute("SELECT revision, crc FROM head").fetchall()
+    if len(heads) != 1 or type(heads[0][0]) is not int or heads[0] != _head_row(heads[0][0]):
+        raise StoreError(f"{path}: {_mismatch('the row with the revision')}")
+    revision: int = heads[0][0]
+    return revision
+
+
+def _add_checksums(connection: sqlite3.Connection, path: str) -> None:
+    """Bring a file of an earlier version up to date: what it has is believed a last time. What nobody can
+    have written gets no checksum, and is refused when it is read."""
+    heads = connection.execute("SELECT revision FROM head").fetchall()
+    if len(heads) != 1 or type(heads[0][0]) is not int:
+        raise StoreError(f"{path}: the row with the revision is damaged: {RESTORE}")
+    rows = connection.execute("SELECT key, value, revision FROM entries").fetchall()
+    checksums = [(_checksum(*row), row[0]) for row in rows if _is_plain(*row)]
+    _change(connection, _ADD_CHECKSUMS, heads[0][0], checksums)
+
+
+def _change(
+    connection: sqlite3.Connection, statements: Sequence[str], revision: int, checksums: list[tuple[int, str]]
+) -> None:
+    """Make tables what they are to be, in one transaction; when it fails, closing rolls it back."""
+    connection.execute("BEGIN IMMEDIATE")
+    for statement in statements:
+        connection.execute(statement)
+    connection.executemany("UPDATE entries SET crc = ? WHERE key = ?", checksums)
+    connection.execute(_SET_HEAD, _head_row(revision))
+    connection.execute("COMMIT")
+
+
+def _text(stored: bytes) -> str:
+    """Text of a row; where it is damaged it may be none, which its checksum shows."""
+    return stored.decode(errors="replace")
+
+
+def _is_plain(key: object, value: object, revision: object) -> bool:
+    """Whether they are of the kinds that rows have; where one is damaged, SQLite may show another one."""
+    return type(key) is str and type(value) is bytes and type(revision) is int
+
+
+def _checksum(key: str, value: bytes, revision: int) -> int:
+    """CRC-32C of a row. No two rows look the same: there is no NUL in keys."""
+    return crc32c(f"{revision}\0{key}\0".encode() + value)
+
+
+def _head_row(revision: int) -> tuple[int, int]:
+    return revision, _checksum(_HEAD, b"", revision)
+
+
+def _mismatch(what: str) -> str:
+    return f"{what} does not match its checksum, so the file is damaged: {RESTORE}"
+
+
+def _explained(error: Exception) -> str:
+    """What SQLite says; of a damaged file what to do, too."""
+    text = str(error)
+    damaged = isinstance(error, UnicodeDecodeError) or any(sign in text for sign in _DAMAGED)
+    return f"{text}: {RESTORE}" if damaged else text
