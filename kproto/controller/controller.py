@@ -54,6 +54,7 @@ from kproto.metadata.records import (
     FORMAT,
     FORMAT_KEY,
     NEXT_PRODUCER_KEY,
+    unreadable,
 )
 from kproto.metadata.store import UnknownOutcomeError
 from kproto.metadata.vlogs import VlogTable
@@ -406,8 +407,12 @@ def _publish(news: News, listeners: Sequence[Callable[[News], object]]) -> None:
 
 
 def _number(values: Mapping[str, Entry], key: str) -> int:
+    """Raises :class:`StoreError` for what is no number."""
     entry = values.get(key)
-    return int(entry.value) if entry is not None else 0
+    try:
+        return int(entry.value) if entry is not None else 0
+    except ValueError as error:
+        raise unreadable(key, error) from None
 
 
 def _revision(values: Mapping[str, Entry], key: str) -> int:

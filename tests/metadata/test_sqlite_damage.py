@@ -275,6 +275,7 @@ def test_a_file_gets_all_checksums_or_none(path: Path, monkeypatch: pytest.Monke
         ({}, "UPDATE entries SET value = x'7b' WHERE key = 'format'", "'format' does not match its checksum"),
         ({"configs/default": b'{"a":'}, "", r"under 'configs/default' cannot be read \(JSONDecodeError"),
         ({"fenced/2": b"["}, "", r"under 'fenced/2' cannot be read \(JSONDecodeError"),
+        ({"producers/next": b"1x"}, "", r"under 'producers/next' cannot be read \(ValueError"),
     ],
 )
 def test_a_broker_does_not_start_and_says_why_in_one_line(
