@@ -1,8 +1,9 @@
 """The journal files of earlier processes, until nobody needs them.
 
 Virtual logs of an earlier process are never continued (rule 2): what `recovery` found is opened and flushed
-by the log. A file goes once all chunks in it are in synced segment files, or were deleted; where nothing else
-would ever sync them, that is done for it.
+by the log. A file goes once all chunks that were found in it are in synced segment files, or were deleted;
+where nothing else would ever sync them, that is done for it. No file waits for what `recovery` need not look
+for, because the page cache has it in segment files.
 """
 
 from __future__ import annotations

@@ -44,7 +44,7 @@ from kproto.wire.push import PushHead
 from .clients import Clients
 from .disk import Machine, SimDisk
 from .leading import Leading
-from .media import Media
+from .media import Media, frames_in
 from .patience import Patience
 from .world import SESSION_S
 
@@ -211,15 +211,14 @@ class Checks:
         """What was in its owner's journal only was never seen in a push. False when there is no such file."""
         machine = self.world.machines[number]
         inode = machine.find(f"{machine.root}/{path}")
-        at = FILE_HEADER_SIZE
-        while inode is not None and (header := decode_frame_header(inode.data, at)) is not None:
-            named = header.owner_epoch, header.vlog, header.vseg
-            if named != vseg or header.position + header.length > end:
+        if inode is None:
+            return False
+        for at, header in frames_in(inode, vseg):
+            if header.position + header.length > end:
                 break
             if header.kind == KIND_CHUNKS:
                 self._index(vseg, header, bytes(inode.data), at)
-            at += header.length
-        return inode is not None
+        return True
 
     def _index_journal(self, record: VsegRecord) -> None:
         """Nobody but its owner's journal told where a virtual segment ended (18b): frames in it may be in no
@@ -542,7 +541,9 @@ class Checks:
 
     def _is_needed(self, number: int, path: str) -> bool:
         """The file has a copy of which there is no other: its broker disowns what it cannot read, or it is a
-        journal file that metadata does not know, of a single copy."""
+        journal file that metadata does not know, of a single copy, or a segment file (`media`)."""
+        if self.media.is_only_copy(self.world.machines[number], path):
+            return True
         vseg, journal = vseg_of_name(basename(path)), kept.vseg_of_name(basename(path))
         record = self.world.table.vsegs.get(vseg or VsegId(*journal or (-1, -1, -1)))
         return not self._copies(record, without=number) if record is not None else journal is not None

@@ -22,7 +22,7 @@ from kproto.disk import NO_DATA, Buffer, Disk, SyncError
 class Inode:
     """``data`` may be shorter than ``length``: the rest is zeros that were reserved."""
 
-    __slots__ = ("data", "length", "pending", "unkept")
+    __slots__ = ("before", "data", "length", "pending", "unkept")
 
     def __init__(self) -> None:
         self.data = bytearray()
@@ -32,6 +32,8 @@ class Inode:
         self.unkept: list[tuple[int, int, bytes]] = []
         """Position, length, and what the medium has there: a sync of it failed. What is cached shows what was
         written, no later sync writes it, and it is gone when the memory is needed."""
+        self.before = 0
+        """Its length when the process began whose sync failed, or that is there now."""
 
     def write(self, position: int, data: bytes) -> None:
         end = position + len(data)
@@ -197,6 +199,13 @@ class Machine:
 
     def sync_folder(self, path: str) -> None:
         self.changes.pop(path, None)
+
+    def begin(self) -> None:
+        """A process starts, and finds what there is."""
+        for names in self.folders.values():
+            for inode in names.values():
+                if not inode.unkept:
+                    inode.before = inode.length
 
     def kill(self) -> None:
         """The process is gone, and its descriptors with it; by chance its memory is needed elsewhere."""

@@ -1,4 +1,4 @@
-"""What was said to be synced is on the medium (rules 8, 17, 20, 36).
+"""What was said to be synced is on the medium (rules 8, 17, 20, 36); what a failed sync may cost.
 
 A power loss shows such a mistake only when it comes between the answer and a later sync of the same file, and
 takes the right bytes, on all copies. So the simulated files are asked themselves, whenever somebody says that
@@ -7,15 +7,28 @@ something would survive, and at every look.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
+from kproto.log.files import CHUNKS, STREAMS
 from kproto.metadata.vlogs import CopyTarget, VsegId, VsegRecord
 from kproto.replica.fences import FILE_NAME, _record
 from kproto.replica.stored_file import file_name
 from kproto.vlog.classes import FlushPolicy
-from kproto.vlog.frame import FILE_HEADER_SIZE
+from kproto.vlog.frame import (
+    DIRECT,
+    ENTRY,
+    ENTRY_SIZE,
+    FILE_HEADER_SIZE,
+    FRAME_SIZE,
+    Entry,
+    FrameHeader,
+    decode_frame_header,
+)
+from kproto.vlog.kept import KEPT, vseg_of_name
+from kproto.vlog.manager import JOURNAL_DIRECTORY
+from kproto.wire.batch import hop
 
 if TYPE_CHECKING:
     from kproto.log.partition import Partition
@@ -36,6 +49,16 @@ def is_unsynced(inode: Inode, start: int, end: int) -> bool:
         elif position < end and position + len(data) > start:
             return True
     return False
+
+
+def frames_in(inode: Inode, vseg: tuple[int, int, int]) -> Iterator[tuple[int, FrameHeader]]:
+    """Where the frames of a virtual segment are in a file, and their headers."""
+    at = FILE_HEADER_SIZE
+    while (header := decode_frame_header(inode.data, at)) is not None:
+        if (header.owner_epoch, header.vlog, header.vseg) != vseg:
+            return
+        yield at, header
+        at += header.length
 
 
 class Media:
@@ -160,6 +183,44 @@ class Media:
                     f"{segment.number} back, and not all of its chunks are in synced files"
                 )
         self.kept[vlog] = list(vlog.segments)
+
+    # What a sync that failed may cost
+
+    def is_only_copy(self, machine: Machine, path: str) -> bool:
+        """A sync of a segment file failed, and of what it did not write something is nowhere else: no broker
+        is a source of the partition, and no journal has it. A start after a kill gives back the journals of
+        what its checkpoint says is in files: these are in the page cache, and an ack without syncs is worth
+        no more. Of what was written since, a journal must have everything."""
+        inode = machine.find(path)
+        if inode is None or not inode.unkept or not path.endswith(CHUNKS) or f"/{STREAMS}/" not in path:
+            return False
+        folder, place, _ = path.rpartition(f"/{STREAMS}/")[2].split("/")
+        topic_id, index = bytes.fromhex(folder), int(place.partition(".")[2])
+        image = self.world.image
+        topic = image.topics_by_id.get(topic_id)
+        if topic is None or topic.weakest or image.partition_streamlet(topic, index).sources:
+            return False
+        there = self._in_journals(machine, topic_id, index)
+        alone = [
+            at + size
+            for at, size, fields in hop(inode.data)
+            if fields[0] not in there
+            and any(begin < at + size and at < begin + length for begin, length, _ in inode.unkept)
+        ]
+        return bool(alone) and max(alone) <= inode.before
+
+    def _in_journals(self, machine: Machine, topic_id: bytes, index: int) -> set[int]:
+        """Base offsets of the chunks of a partition that a start finds in journals."""
+        found: set[int] = set()
+        for name, inode in machine.folders.get(f"{machine.root}/{JOURNAL_DIRECTORY}", {}).items():
+            vseg = None if name.endswith(KEPT) else vseg_of_name(name)
+            for at, header in frames_in(inode, vseg) if vseg is not None else ():
+                first = at + FRAME_SIZE
+                for place in range(first, first + header.chunks * ENTRY_SIZE, ENTRY_SIZE):
+                    entry = Entry._make(ENTRY.unpack_from(inode.data, place))
+                    if entry[:2] == (topic_id, index) and not entry.flags & DIRECT:
+                        found.add(entry.base_offset)
+        return found
 
 
 def unsynced_names(machine: Machine, folder: str) -> set[str]:

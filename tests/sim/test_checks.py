@@ -12,6 +12,7 @@ import pytest
 
 from kproto.broker import Broker
 from kproto.disk import Disk
+from kproto.log.files import CHUNKS, partition_directory, segment_stem
 from kproto.metadata.image import load_image
 from kproto.metadata.records import BrokerRecord, StreamletRecord, TopicRecord
 from kproto.metadata.store import Change, Entry
@@ -147,6 +148,55 @@ def test_a_copy_that_a_failed_sync_cost_is_none_until_it_is_made_again() -> None
         assert [checks.may_lose_disk_meanwhile(number) for number in (2, 3)] == [True, False]
         disk.pwritev(fd, [owner.first, frame], 0)
         assert [checks.may_lose_disk_meanwhile(number) for number in (2, 3)] == [True, True]
+
+
+@pytest.mark.parametrize(
+    ("since", "journal", "sources", "weakest", "stays"),
+    [
+        ("found", None, (), FlushPolicy.MEMORY, True),
+        ("found", KEPT, (), FlushPolicy.MEMORY, True),
+        ("found", "", (), FlushPolicy.MEMORY, False),
+        ("found", None, (7,), FlushPolicy.MEMORY, False),
+        ("found", None, (), FlushPolicy.SYNCED, False),
+        ("written", None, (), FlushPolicy.MEMORY, False),
+        ("written", "", (), FlushPolicy.MEMORY, False),
+    ],
+)
+def test_a_failed_sync_does_not_cost_what_was_in_the_page_cache_only_after_a_kill(
+    since: str, journal: str | None, sources: tuple[int, ...], weakest: FlushPolicy, stays: bool
+) -> None:
+    """The start had given its journal back, as it does where acks wait for no sync, and the partition has one
+    copy (seed 30066152). Of what was written since then a journal must have all."""
+    world, owner = World(0, plan_of(0)), Owner(VsegId(2, 1, 6))
+    Checks(world)
+    topic = TopicRecord("t", KEY[0], 1, 1, 1, {}, False, weakest=weakest)
+    streamlet = StreamletRecord(KEY[0], 0, 1, 1, (1,), sources=sources)
+    world.image = load_image(1, [entry(one) for one in (topic, streamlet)])
+    frames, machine = [owner.push([KEY], [size]) for size in (100, 200)], world.machines[1]
+    synced, unsynced = (data for _, _, _, data, _ in owner.chunks)
+    segment = f"{partition_directory(machine.root, KEY[0], 1, 0)}/{segment_stem(0, 0, 0)}{CHUNKS}"
+    with installed(world):
+        disk: Disk = SimDisk(machine)
+        for folder in (segment.rpartition("/")[0], f"{machine.root}/journal"):
+            disk.makedirs(folder)
+        if journal is not None:
+            fd = disk.open(f"{machine.root}/journal/{journal_name(*owner.vseg)}{journal}", create=True)
+            disk.pwritev(fd, [owner.first, *frames], 0)
+        fd = disk.open(segment, create=True)
+        disk.pwritev(fd, [synced], 0)
+        disk.datasync(fd)
+        if since == "written":
+            machine.begin()
+        disk.pwritev(fd, [unsynced], len(synced))
+        if since == "found":
+            machine.begin()
+        machine.fail_next = "sync"
+        with pytest.raises(OSError, match="Input/output"):
+            disk.datasync(fd)
+        machine.begin()
+        machine.forget_cached(machine.root)
+        left = unsynced if stays else bytes(len(unsynced))
+        assert disk.pread(fd, 1000, 0) == synced + left
 
 
 def test_what_comes_back_behind_where_a_later_leader_began_is_caught() -> None:

@@ -100,6 +100,7 @@ class Node:
             return
         self.starts += 1
         self.ready = False
+        self.machine.begin()
         loop = self.world.loop
         self.process = process = loop.process(f"n{self.number}#{self.starts}", self.number)
         process.on_end.append(lambda: self.world.network.ended(process))
