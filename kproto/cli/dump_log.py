@@ -25,6 +25,7 @@ from kproto.metadata.opening import SQLITE_FILE
 if TYPE_CHECKING:
     from kproto.metadata import MetadataImage, TopicRecord
 
+COPIES_MOST: Final = 10
 STREAMLET_COLUMNS: Final = ("topic", "streamlet", "partitions", "leader", "leader epoch", "replicas")
 SEGMENT_COLUMNS: Final = (
     "topic",
@@ -161,17 +162,37 @@ def _image(data_dir: str) -> MetadataImage:
             await store.close()
 
     with tempfile.TemporaryDirectory(prefix="kproto-dump-") as copy:
-        for name in os.listdir(data_dir):
-            if name.startswith(SQLITE_FILE) and not name.endswith("-shm"):
-                with suppress(FileNotFoundError):  # what is beside the file comes and goes
-                    shutil.copy(os.path.join(data_dir, name), copy)
-        if SQLITE_FILE not in os.listdir(copy):
+        if not _copied(data_dir, copy):
             message = f"{data_dir} has no metadata: another broker or etcd keeps it; --journal works here"
             raise click.ClickException(message)
         try:
             return asyncio.run(read(os.path.join(copy, SQLITE_FILE)))
         except StoreError as error:
-            raise click.ClickException(f"{data_dir}: {error}") from None
+            text = str(error).replace(copy, data_dir)  # what it is a copy of is damaged
+            raise click.ClickException(text) from None
+
+
+def _copied(data_dir: str, copy: str) -> bool:
+    """Copy the store; whether there is one. A broker that runs moves its log into the file from time to time:
+    a file of before that and a log of after it do not go together, and both are copied anew."""
+    file = os.path.join(data_dir, SQLITE_FILE)
+    for _ in range(COPIES_MOST):
+        before = _touched(file)
+        for name in os.listdir(data_dir):
+            if name.startswith(SQLITE_FILE) and not name.endswith("-shm"):
+                with suppress(FileNotFoundError):  # what is beside the file comes and goes
+                    shutil.copy(os.path.join(data_dir, name), copy)
+        if _touched(file) == before:
+            return before is not None
+    raise click.ClickException(f"{file} changes too often to be copied: try again")
+
+
+def _touched(file: str) -> int | None:
+    """When something was last written into it, in nanoseconds; None without a file."""
+    try:
+        return os.stat(file).st_mtime_ns
+    except FileNotFoundError:
+        return None
 
 
 def _segments(data_dir: str, topics: list[TopicRecord], only: int | None) -> Iterator[_Segment]:

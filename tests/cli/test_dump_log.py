@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +16,7 @@ from kproto.cli import dump_log
 from kproto.cli.main import main
 from kproto.disk import Disk
 from kproto.log.files import CHUNKS
+from kproto.metadata.opening import SQLITE_FILE
 from kproto.testing import SubprocessBroker
 from kproto.vlog.journal import SUFFIX
 
@@ -91,3 +93,36 @@ def test_a_journal_file_that_is_gone_is_left_out(
     shown, done = dump(left, "--journal")
     assert used(shown) == []
     assert done.stderr.count("gone meanwhile") == (files if told else 0)
+
+
+def test_a_store_that_is_written_while_it_is_copied_is_copied_again(
+    left: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The log may have gone into the file between the two copies."""
+    file, copied = Path(left) / SQLITE_FILE, shutil.copy
+    tries: list[str] = []
+
+    def slow(source: str, target: str) -> None:
+        copied(source, target)
+        if source == str(file) and len(tries) < 3:
+            os.utime(file)
+        tries.append(os.path.basename(source))
+
+    monkeypatch.setattr(shutil, "copy", slow)
+    found, _ = dump(left)
+    assert [row["topic"] for row in found["streamlets"]] == ["t"]
+    assert tries.count(SQLITE_FILE) > 1
+    moments = iter(range(100))
+    monkeypatch.setattr(dump_log, "_touched", lambda _: next(moments))
+    done = CliRunner().invoke(main, ["dump-log", left])
+    assert (done.exit_code, "changes too often to be copied: try again" in done.output) == (1, True)
+
+
+def test_a_damaged_store_is_named_not_its_copy(left: str) -> None:
+    file = Path(left) / SQLITE_FILE
+    file.write_bytes(b"x" * 4096)
+    Path(f"{file}-wal").unlink()
+    done = CliRunner().invoke(main, ["dump-log", left])
+    assert done.exit_code == 1
+    assert str(file) in done.output
+    assert "kproto-dump-" not in done.output
