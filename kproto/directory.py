@@ -29,6 +29,7 @@ import os
 from dataclasses import dataclass
 from enum import Enum
 from typing import Final
+from zlib import crc32
 
 from kproto.disk import NO_SPACE, Disk, SyncError
 
@@ -36,7 +37,6 @@ log = logging.getLogger(__name__)
 FORMAT_VERSION: Final = 1
 IDENTITY_FILE: Final = "identity.json"
 SEEN_FILE: Final = "seen"
-_SEEN: Final = b"%s %020d\n"
 BOOT_SIZE: Final = 16
 UNKNOWN: Final = "unknown"
 _BOOT_ID: Final = "/proc/sys/kernel/random/boot_id"
@@ -113,7 +113,7 @@ class DataDirectory:
         try:
             if self._seen_file < 0:
                 self._seen_file = self.disk.open(self._at(SEEN_FILE), create=True)
-            self.disk.pwritev(self._seen_file, [_SEEN % (term.encode(), revision)], 0)
+            self.disk.pwritev(self._seen_file, [_seen_line(term, revision).encode()], 0)
         except OSError as error:
             if not self._seen_failed:
                 log.warning("%s: what it saw of the metadata cannot be noted: %s", self.path, error.strerror)
@@ -287,10 +287,19 @@ def _noted(boot: bytes) -> bytes:
     return f"{boot_id()} {boot.hex()}".encode()
 
 
+def _seen_line(term: str, revision: int) -> str:
+    """What ``seen`` says, always of the same length, with a checksum: a loss of power may tear it."""
+    told = f"{term} {revision:020d}"
+    return f"{told} {crc32(told.encode()):08x}\n"
+
+
 def _seen(noted: str) -> tuple[str, int]:
     """What `DataDirectory.saw` noted; nothing if that is torn."""
-    term, _, revision = noted.partition(" ")
-    return (term, int(revision)) if term.isalnum() and revision.isdecimal() else ("", 0)
+    term, _, rest = noted.partition(" ")
+    revision = rest.partition(" ")[0]
+    if revision.isdecimal() and _seen_line(term, int(revision)) == f"{noted}\n":
+        return term, int(revision)
+    return "", 0
 
 
 def _boot_of(noted: str) -> bytes:

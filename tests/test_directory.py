@@ -3,14 +3,15 @@
 import errno
 import json
 import os
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from kproto import directory
-from kproto.directory import DirectoryError, LeftAs, open_directory
-from kproto.disk import Disk, SyncError
+from kproto.directory import SEEN_FILE, DirectoryError, LeftAs, open_directory
+from kproto.disk import Buffer, Disk, SyncError
 
 
 def test_a_new_directory_gets_an_identity_that_lasts(tmp_path: Path) -> None:
@@ -412,3 +413,53 @@ def test_data_of_apache_kafka_is_left_alone(tmp_path: Path) -> None:
     (tmp_path / "meta.properties").write_text("version=1\n")
     with pytest.raises(DirectoryError, match="Apache Kafka"):
         open_directory(str(tmp_path), 1, Disk())
+
+
+def test_what_was_seen_is_noted_and_believed_only_whole(tmp_path: Path) -> None:
+    """A loss of power may leave any mixture of two notes, and zeros."""
+    file = tmp_path / SEEN_FILE
+
+    def seen() -> tuple[str, int]:
+        directory = open_directory(str(tmp_path), 1, Disk())
+        directory.close(clean=True)
+        return directory.seen
+
+    notes = []
+    for term, revision in (("00ff00ff00ff00ff", 12345), ("1234567812345678", 99999)):
+        directory = open_directory(str(tmp_path), 1, Disk())
+        directory.saw(term, revision)
+        directory.close(clean=True)
+        assert seen() == (term, revision)
+        notes.append(file.read_bytes())
+    before, after = notes
+    assert len(before) == len(after)
+    for place in range(1, len(after)):
+        for torn in (before[:place] + after[place:], after[:place] + before[place:]):
+            file.write_bytes(torn)
+            assert seen() == (("", 0) if torn not in notes else seen_in(torn))
+        for torn in (after[:place], after[:place] + bytes(len(after) - place), bytes(place) + after[place:]):
+            file.write_bytes(torn)
+            assert seen() == (("", 0) if torn.strip() != after.strip() else seen_in(after))
+    file.unlink()
+    assert seen() == ("", 0)
+
+
+def seen_in(note: bytes) -> tuple[str, int]:
+    term, revision, _ = note.decode().split(" ")
+    return term, int(revision)
+
+
+def test_what_cannot_be_noted_is_told_once(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    class Full(Disk):
+        def pwritev(self, fd: int, buffers: Sequence[Buffer], position: int, length: int = -1) -> int:
+            raise OSError(errno.EIO, "it says so")
+
+    directory = open_directory(str(tmp_path), 1, Disk())
+    directory.disk = Full()
+    for revision in range(3):
+        directory.saw("00ff", revision)
+    assert directory.seen == ("00ff", 2)
+    directory.close(clean=False)
+    assert [line for line in caplog.messages if "cannot be noted" in line] == [
+        f"{tmp_path}: what it saw of the metadata cannot be noted: it says so"
+    ]
