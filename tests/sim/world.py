@@ -350,13 +350,19 @@ class World:
                 process, controller = acting
                 if len(names) > len(topics):
                     topics.append(topic_of_offsets(self.plan, controller))
-                for outcome in await self.inside(process, controller.create_topics(topics)):
-                    if outcome.error is not None:
-                        self.note(f"topic {outcome.name}: {outcome.error}")
+                await self.inside(process, self._make(controller, topics))
             if all(name in self.image.topics for name in names):
                 return
             await asyncio.sleep(0.1)
         raise Violation("the topics cannot be made")
+
+    async def _make(self, controller: Controller, topics: list[NewTopic]) -> None:
+        try:
+            for outcome in await controller.create_topics(topics):
+                if outcome.error is not None:
+                    self.note(f"topic {outcome.name}: {outcome.error}")
+        except KafkaError as error:
+            self.note(f"topics: {error}")
 
     def acting(self) -> tuple[Process, Controller] | None:
         """The controller and its process: one that thinks so, and may be wrong."""
@@ -371,7 +377,8 @@ class World:
         return None
 
     async def inside(self, process: Process, work: Any) -> Any:
-        """The result of a coroutine that runs in a process; whoever awaits it stays outside."""
+        """The result of a coroutine that runs in a process, and may not fail; whoever awaits it stays
+        outside."""
         future = self.loop.create_future()
 
         async def run() -> None:
