@@ -588,7 +588,8 @@ class ClusterMember:
 
     async def leave(self) -> None:
         """End in peace (`leaving`). Nothing when that does not work in time: then the death of this process
-        is noticed as any other."""
+        is noticed as any other. What it does not hear of from now on does not end it (`tick`)."""
+        self.replicas.store.keep_all()
         if self._vlogs is None or self._on_fenced is None:
             return
         self._on_fenced = None

@@ -14,6 +14,7 @@ from kproto import member as members
 from kproto.broker import Broker
 from kproto.clock import ManualClock
 from kproto.config import load
+from kproto.errors import ErrorCode, KafkaError
 from kproto.log.partition import Partition
 from kproto.member import ClusterMember
 from kproto.metadata import CopyTarget, MetadataImage
@@ -68,6 +69,34 @@ def test_what_is_listed_and_none_is_no_reason_to_let_a_journal_file_go() -> None
         )
         member.epoch = epoch
         assert ClusterMember._lacks_copies(member, 1, 1, 1) is lacks, (denied, epoch)
+
+
+def test_who_stops_deletes_no_copies_because_nothing_else_ends_it() -> None:
+    """It goes on though it hears no controller: what it knows gets as old as the stop is long (30, 34). That
+    it was fenced before makes no difference."""
+
+    def retire() -> None:
+        raise KafkaError(ErrorCode.NOT_CONTROLLER, "The controller cannot be reached.")
+
+    kept: list[Any] = []
+    fenced: list[str] = []
+    member: Any = SimpleNamespace(
+        replicas=SimpleNamespace(store=SimpleNamespace(keep_all=lambda: kept.append(member._on_fenced))),
+        node_id=1,
+        epoch=1,
+        controller=None,
+        fenced=lambda reason: ClusterMember.fenced(member, reason),
+        _client=SimpleNamespace(silence=lambda: 3600.0),
+        _handing_over=None,
+        _settings=load(),
+        _vlogs=SimpleNamespace(retire=retire),
+    )
+    for on_fenced in (fenced.append, None):
+        member._on_fenced = on_fenced
+        asyncio.run(ClusterMember.leave(member))
+        ClusterMember.tick(member)
+    assert kept == [fenced.append, None], "before it is no more ended"
+    assert not fenced
 
 
 def test_one_that_waits_for_its_cluster_says_why_and_when_that_changes(

@@ -136,12 +136,13 @@ class ReplicaStore:
         self._poison = poison
         self._held_s = HELD_S + cut_off_s
         """It may have been listed in time, and that was not heard of yet: who hears nothing for longer than
-        ``cut_off_s`` has ended (30, 34)."""
+        ``cut_off_s`` has ended (30, 34), or is about to (`keep_all`)."""
         self._live: frozenset[int] = frozenset()
         self._newest = 0
         """The largest owner epoch that metadata has shown."""
         self._loading: dict[VsegId, list[Callable[[], object]]] = {}
         self._sweeping = Later(loop, self._sweep)
+        self._keeps_all = False
         self._closed = False
         disk.makedirs(self.directory)
         disk.sync_directory(data_dir)
@@ -188,6 +189,12 @@ class ReplicaStore:
             self.poisoned = reason
             self._syncs.failed = True
             self._poison(reason)
+
+    def keep_all(self) -> None:
+        """The process stops, which may take long, and nobody ends it any more when it hears nothing of
+        metadata: a copy that is held may have been listed long ago. So none is deleted from now on; the next
+        process looks (30, 34)."""
+        self._keeps_all = True
 
     def close(self, done: Callable[[], object] | None = None) -> None:
         """Take no more pushes; sync everything and note that the stop was clean, then ``done()``. The workers
@@ -552,7 +559,8 @@ class ReplicaStore:
         for copy in list(self.copies.values()):
             record = vsegs.get(copy.vseg)
             if self._is_garbage(copy, record):
-                wait |= not copy.holds and self._remove(copy)  # a hold ends with a sweep of its own
+                kept = copy.holds or self._keeps_all  # a hold ends with a sweep of its own
+                wait |= not kept and self._remove(copy)
             elif record is not None and record.end is not None and not copy.settled and copy.fd != NO_FILE:
                 wait |= self._settle(copy, record.end)
         for vseg in self.state.closed(vsegs):

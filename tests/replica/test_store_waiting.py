@@ -7,6 +7,7 @@ from collections.abc import Callable
 from kproto.metadata.vlogs import VsegId
 from kproto.replica.messages import Look, Raw, Seal
 from kproto.replica.rules import Push
+from kproto.replica.store import HELD_S
 from kproto.vlog.classes import FlushPolicy
 from kproto.wire.internal import Api, InternalError
 from tests.replica.support import ME, OTHER, OTHERS, Metadata, Owner, Station
@@ -154,6 +155,27 @@ def test_what_could_be_listed_stays_until_there_are_enough_copies() -> None:
     station.store.apply(metadata.table, metadata.live)
     station.loop.run(1.0)
     assert not station.store.copies
+
+
+def test_who_stops_deletes_no_copy_that_may_have_been_listed_unheard() -> None:
+    """Found by simulation (seed 30069152): the controller was not heard when a copy was listed. Who serves
+    ends itself then, before the copy is held no more; who stops takes as long as that takes (30, 34)."""
+    station, metadata, owner, other = Station(), Metadata(5), Owner(VSEG), Owner(VsegId(5, 2, 1))
+    for one in (owner, other):
+        filled(station, one)
+    station.store.hold(station.store.copies[VSEG])
+    metadata.put(owner.record(owner.end, OTHERS))
+    station.store.apply(metadata.table, metadata.live)
+    station.store.keep_all()
+    metadata.put(other.record(other.end, OTHERS))
+    station.store.apply(metadata.table, metadata.live)
+    station.loop.run(3 * HELD_S)
+    assert set(station.store.copies) == {VSEG, other.vseg}
+    station.restart()
+    metadata.put(owner.record(owner.end, [*OTHERS, ME]))
+    station.store.apply(metadata.table, metadata.live)
+    station.loop.run(1.0)
+    assert set(station.store.copies) == {VSEG}
 
 
 def test_a_seal_does_not_sync_again_what_failed_to() -> None:
