@@ -189,8 +189,9 @@ class Media:
     def is_only_copy(self, machine: Machine, path: str) -> bool:
         """A sync of a segment file failed, and of what it did not write something is nowhere else: no broker
         is a source of the partition, and no journal has it. A start after a kill gives back the journals of
-        what its checkpoint says is in files: these are in the page cache, and an ack without syncs is worth
-        no more. Of what was written since, a journal must have everything."""
+        what its checkpoint says is in files, and of large chunks journals have references only
+        (kproto.direct.bytes): these are in the page cache, and an ack without syncs is worth no more. Of what
+        else was written since, a journal must have everything."""
         inode = machine.find(path)
         if inode is None or not inode.unkept or not path.endswith(CHUNKS) or f"/{STREAMS}/" not in path:
             return False
@@ -200,27 +201,29 @@ class Media:
         topic = image.topics_by_id.get(topic_id)
         if topic is None or topic.weakest or image.partition_streamlet(topic, index).sources:
             return False
-        there = self._in_journals(machine, topic_id, index)
+        there, referred = self._in_journals(machine, topic_id, index)
         alone = [
-            at + size
+            at + size <= inode.before or fields[0] in referred
             for at, size, fields in hop(inode.data)
             if fields[0] not in there
             and any(begin < at + size and at < begin + length for begin, length, _ in inode.unkept)
         ]
-        return bool(alone) and max(alone) <= inode.before
+        return bool(alone) and all(alone)
 
-    def _in_journals(self, machine: Machine, topic_id: bytes, index: int) -> set[int]:
-        """Base offsets of the chunks of a partition that a start finds in journals."""
-        found: set[int] = set()
+    def _in_journals(self, machine: Machine, topic_id: bytes, index: int) -> tuple[set[int], set[int]]:
+        """Base offsets of the chunks of a partition that a start finds in journals; of those that journals
+        refer to."""
+        there: set[int] = set()
+        referred: set[int] = set()
         for name, inode in machine.folders.get(f"{machine.root}/{JOURNAL_DIRECTORY}", {}).items():
             vseg = None if name.endswith(KEPT) else vseg_of_name(name)
             for at, header in frames_in(inode, vseg) if vseg is not None else ():
                 first = at + FRAME_SIZE
                 for place in range(first, first + header.chunks * ENTRY_SIZE, ENTRY_SIZE):
                     entry = Entry._make(ENTRY.unpack_from(inode.data, place))
-                    if entry[:2] == (topic_id, index) and not entry.flags & DIRECT:
-                        found.add(entry.base_offset)
-        return found
+                    if entry[:2] == (topic_id, index):
+                        (referred if entry.flags & DIRECT else there).add(entry.base_offset)
+        return there, referred
 
 
 def unsynced_names(machine: Machine, folder: str) -> set[str]:

@@ -20,6 +20,7 @@ from kproto.metadata.vlogs import CopyTarget, VsegId
 from kproto.replica.copies import Copy
 from kproto.replica.stored_file import file_name
 from kproto.vlog.classes import FlushPolicy
+from kproto.vlog.frame import DIRECT, ENTRY_SIZE, FRAME_SIZE, decode_frame_header, seal
 from kproto.vlog.journal import file_name as journal_name
 from kproto.vlog.kept import KEPT
 from tests.replica.support import ME, OTHER, Owner
@@ -150,6 +151,16 @@ def test_a_copy_that_a_failed_sync_cost_is_none_until_it_is_made_again() -> None
         assert [checks.may_lose_disk_meanwhile(number) for number in (2, 3)] == [True, True]
 
 
+def referring(frame: bytes) -> bytes:
+    """A frame of one chunk, as it is when that is in its segment file already."""
+    header, head = decode_frame_header(frame), bytearray(frame[: FRAME_SIZE + ENTRY_SIZE])
+    assert header is not None
+    head[-4:] = DIRECT.to_bytes(4, "big")  # the flags come last
+    vseg = header.vlog, header.owner_epoch, header.vseg
+    seal(head, *vseg, header.position, len(head), header.previous, header.durable, 1)
+    return bytes(head)
+
+
 @pytest.mark.parametrize(
     ("since", "journal", "sources", "weakest", "stays"),
     [
@@ -160,20 +171,30 @@ def test_a_copy_that_a_failed_sync_cost_is_none_until_it_is_made_again() -> None
         ("found", None, (), FlushPolicy.SYNCED, False),
         ("written", None, (), FlushPolicy.MEMORY, False),
         ("written", "", (), FlushPolicy.MEMORY, False),
+        ("direct", "", (), FlushPolicy.MEMORY, True),
+        ("direct", KEPT, (), FlushPolicy.MEMORY, False),
+        ("direct", "", (7,), FlushPolicy.MEMORY, False),
+        ("direct and not", "", (), FlushPolicy.MEMORY, False),
     ],
 )
-def test_a_failed_sync_does_not_cost_what_was_in_the_page_cache_only_after_a_kill(
+def test_a_failed_sync_does_not_cost_what_was_in_the_page_cache_only(
     since: str, journal: str | None, sources: tuple[int, ...], weakest: FlushPolicy, stays: bool
 ) -> None:
     """The start had given its journal back, as it does where acks wait for no sync, and the partition has one
-    copy (seed 30066152). Of what was written since then a journal must have all."""
+    copy (seed 30066152); or the journal only refers to a large chunk (seed 30069586). Of what else was
+    written since then a journal must have all."""
     world, owner = World(0, plan_of(0)), Owner(VsegId(2, 1, 6))
     Checks(world)
     topic = TopicRecord("t", KEY[0], 1, 1, 1, {}, False, weakest=weakest)
     streamlet = StreamletRecord(KEY[0], 0, 1, 1, (1,), sources=sources)
     world.image = load_image(1, [entry(one) for one in (topic, streamlet)])
     frames, machine = [owner.push([KEY], [size]) for size in (100, 200)], world.machines[1]
-    synced, unsynced = (data for _, _, _, data, _ in owner.chunks)
+    if since.startswith("direct"):
+        frames[1] = referring(frames[1])
+    if since == "direct and not":
+        owner.push([KEY], [300])
+    synced, *others = (data for _, _, _, data, _ in owner.chunks)
+    unsynced = b"".join(others)
     segment = f"{partition_directory(machine.root, KEY[0], 1, 0)}/{segment_stem(0, 0, 0)}{CHUNKS}"
     with installed(world):
         disk: Disk = SimDisk(machine)
@@ -185,7 +206,7 @@ def test_a_failed_sync_does_not_cost_what_was_in_the_page_cache_only_after_a_kil
         fd = disk.open(segment, create=True)
         disk.pwritev(fd, [synced], 0)
         disk.datasync(fd)
-        if since == "written":
+        if since != "found":
             machine.begin()
         disk.pwritev(fd, [unsynced], len(synced))
         if since == "found":
