@@ -106,8 +106,9 @@ class DataDirectory:
 
     def saw(self, term: str, revision: int) -> None:
         """Note how far the metadata was followed, with each change of it: in place and not synced, since a
-        loss of power only makes the note older. So does an error, which is logged once."""
-        if (term, revision) == self.seen:
+        loss of power only makes the note older. So does an error, which is logged once. Metadata that an
+        older version wrote has no term yet."""
+        if not term or (term, revision) == self.seen:
             return
         self.seen = term, revision
         try:

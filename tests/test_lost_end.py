@@ -19,7 +19,7 @@ from kproto.errors import ErrorCode, KafkaError
 from kproto.handlers.forwarding import RemoteController
 from kproto.metadata.etcd import EtcdStore
 from kproto.metadata.etcd_layout import Layout, after
-from tests.metadata.etcd_process import shared_etcd
+from tests.metadata.etcd_process import free_ports, shared_etcd
 from tests.test_foreign_cluster import broker, internal_address, once
 
 LOST = "is without revision"
@@ -93,6 +93,35 @@ def test_a_damaged_frame_of_the_log_hides_no_topic(tmp_path: Path) -> None:
     assert refused >= frames - 1, "frames of an earlier round may be there"
 
 
+def test_a_log_that_was_read_wrong_once_is_not_lost_by_the_start_that_it_stopped(tmp_path: Path) -> None:
+    """SQLite takes what is before the damage into its file, and removes the log."""
+    names = ["a", "b", "c"]
+    asyncio.run(killed(tmp_path, names))
+    log = tmp_path / "c" / "metadata.sqlite-wal"
+    kept, sound = Path(f"{log}.refused"), log.read_bytes()
+    damaged = bytearray(sound)
+    damaged[-2 * PAGE] ^= 1
+    log.write_bytes(damaged)
+    for _ in range(2):
+        assert LOST in asyncio.run(tried(tmp_path / "c"))[1]
+        assert kept.read_bytes() == damaged
+    kept.write_bytes(sound)
+    kept.rename(log)
+    assert asyncio.run(topics_of(tmp_path / "c")) == set(names)
+    assert not kept.exists()
+
+
+def test_a_log_that_is_damaged_from_its_begin_is_no_new_cluster(tmp_path: Path) -> None:
+    asyncio.run(killed(tmp_path, ["a"]))
+    log, file = tmp_path / "a" / "metadata.sqlite-wal", tmp_path / "a" / "metadata.sqlite"
+    file.write_bytes(b"")  # nothing of the log is in the file yet
+    sound = log.read_bytes()
+    log.write_bytes(sound[:5] + bytes((sound[5] ^ 1,)) + sound[6:])
+    for _ in range(2):
+        assert "the metadata is empty" in asyncio.run(tried(tmp_path / "a"))[1]
+    assert Path(f"{log}.refused").stat().st_size == len(sound)
+
+
 def test_an_older_copy_is_refused_until_the_newer_one_is_back(tmp_path: Path) -> None:
     asyncio.run(killed(tmp_path, ["a", "b", "c"]))
     directory = tmp_path / "running"
@@ -145,6 +174,38 @@ def test_a_broker_is_not_taken_by_metadata_without_what_it_saw_however_far_that_
 
     asyncio.run(seen())
     asyncio.run(met())
+
+
+def test_a_broker_that_runs_does_not_follow_metadata_that_went_on_from_an_older_copy(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    """It is at a later revision than what the broker knows, and none of it follows from that."""
+    first, older, (port,) = tmp_path / "1", tmp_path / "older", free_ports(1)
+    here = {"kproto.internal.listen": f"127.0.0.1:{port}"}
+
+    async def body() -> None:
+        leader = broker(first, 1, **here)
+        await leader.start()
+        follower = broker(tmp_path / "2", 2, internal_address(leader))
+        await follower.start()
+        shutil.copytree(first, older)
+        await create(leader, "lost")
+        async with asyncio.timeout(60):
+            while "lost" not in follower._controller.image.topics:
+                await asyncio.sleep(0.01)
+            await leader.stop()
+            again = broker(older, 1, **here)
+            await again.start()
+            while not follower.fenced.is_set():
+                await create(again, f"another-{secrets.token_hex(4)}")
+                await asyncio.sleep(0.05)
+        assert set(follower._controller.image.topics) == {"lost"}
+        assert "(INCONSISTENT_CLUSTER_ID: " in caplog.text
+        assert again._controller.image.revision > follower._controller.image.revision
+        await follower.stop()
+        await again.stop()
+
+    asyncio.run(body())
 
 
 class Prefix:

@@ -4,7 +4,7 @@ One controller acts at a time. It takes the next controller epoch when it starts
 its own requires that nobody has taken a later one, so decisions made on an old image cannot be committed.
 Decisions run one after the other; a call returns after its image was published. What the store refuses (a
 full disk) is the outcome of every item of the call; nothing of it has happened then. That another controller
-has taken over is raised, NOT_CONTROLLER: the broker that handed the request on asks that one.
+has taken over is raised, NOT_CONTROLLER, where the broker that handed the request on asks that one.
 """
 
 from __future__ import annotations
@@ -97,6 +97,7 @@ class Controller:
         "_table",
         "_terms",
         "on_deposed",
+        "others_answer",
     )
 
     def __init__(self, store: MetadataStore, settings: Settings, node_id: int) -> None:
@@ -119,6 +120,8 @@ class Controller:
         self._producer_id = 0
         self._producer_id_end = 0
         self._deposed = False
+        self.others_answer = False
+        """Brokers that hand requests on ask the next controller when this one is deposed (`Seat`)."""
         self.on_deposed: Callable[[str], object] = lambda _: None
         """Called with the reason when this is the acting controller no more (rule 16): each later decision
         is refused with NOT_CONTROLLER, and nothing is published any more."""
@@ -236,7 +239,7 @@ class Controller:
         try:
             return await self.decide(decide, validate_only)
         except KafkaError as error:
-            outcome = _of_each(error)
+            outcome = self._of_each(error)
             return [TopicOutcome(name, outcome) for name in {topic.name: None for topic in topics}]
 
     async def ensure_offsets_topic(self) -> TopicRecord:
@@ -267,7 +270,7 @@ class Controller:
         try:
             return await self.decide(decide, validate_only)
         except KafkaError as error:
-            outcome = _of_each(error)
+            outcome = self._of_each(error)
             return [TopicOutcome(name, outcome) for name in {request.name: None for request in requests}]
 
     async def delete_topics(self, topics: Sequence[TopicRef]) -> list[TopicOutcome]:
@@ -284,7 +287,7 @@ class Controller:
         try:
             return await self.decide(decide)
         except KafkaError as error:
-            outcome = _of_each(error)
+            outcome = self._of_each(error)
             return [TopicOutcome(each.name, outcome, None, each.topic_id) for each in dict.fromkeys(topics)]
 
     async def alter_configs(
@@ -297,7 +300,7 @@ class Controller:
                 validate_only,
             )
         except KafkaError as error:
-            outcome = _of_each(error)
+            outcome = self._of_each(error)
             return [outcome for _ in changes]
 
     async def allocate_producer_ids(self) -> tuple[int, int]:
@@ -385,6 +388,12 @@ class Controller:
             except OlderStoreError as error:
                 raise KafkaError(ErrorCode.INCONSISTENT_CLUSTER_ID, str(error)) from None
 
+    def _of_each(self, error: KafkaError) -> KafkaError:
+        """What refused a call, as the outcome of each item; raised when another controller can be asked."""
+        if self.others_answer and error.code is ErrorCode.NOT_CONTROLLER:
+            raise error
+        return error
+
     def resign(self) -> None:
         """End the term: decisions after this one are refused with NOT_CONTROLLER."""
         self._deposed = True
@@ -418,13 +427,6 @@ def _number(values: Mapping[str, Entry], key: str) -> int:
 def _revision(values: Mapping[str, Entry], key: str) -> int:
     entry = values.get(key)
     return entry.revision if entry is not None else ABSENT
-
-
-def _of_each(error: KafkaError) -> KafkaError:
-    """What refused a call, as the outcome of each item; raised when another controller can be asked."""
-    if error.code is ErrorCode.NOT_CONTROLLER:
-        raise error
-    return error
 
 
 def _deposed() -> KafkaError:

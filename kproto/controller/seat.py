@@ -83,6 +83,7 @@ class Seat:
         """Become the controller. Raises :class:`~kproto.metadata.StoreError`; may be cancelled."""
         controller = Controller(self._store, self._settings, self._node_id)
         controller.on_deposed = self._failed
+        controller.others_answer = True
         await controller.start(*self.known())
         self.controller = controller
         self._loop = ControllerLoop(controller, self._peers, self._refused, self._clock, self._settings)

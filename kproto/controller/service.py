@@ -202,6 +202,10 @@ class ControllerService:
         controller = self._controller
         if not self._is_member(caller):
             return InternalError.FENCED, ()
+        try:
+            await controller.check_history(told_seen(body))
+        except KafkaError as error:
+            return _failed(error)
         if controller.image.revision == revision and wait_ms > 0:
             await self._next_change(min(wait_ms, WAIT_MS_MAX) / 1000)
             if self._closed:

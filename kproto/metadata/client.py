@@ -390,8 +390,15 @@ class MetadataClient:
 
     async def _poll(self, wait: float) -> None:
         """Ask for what came after the image and apply it."""
-        body = encode_json({"revision": self._image.revision, "wait_ms": int(wait * 1000)})
-        answer = await self._ask_once(Api.CHANGES, body, wait + PROPOSAL_SECONDS)
+        image = self._image
+        seen = Seen(image.term, image.revision) if image.term else NOTHING
+        body = encode_json({"revision": image.revision, "wait_ms": int(wait * 1000), "seen": list(seen)})
+        try:
+            answer = await self._ask_once(Api.CHANGES, body, wait + PROPOSAL_SECONDS)
+        except KafkaError as error:
+            if error.code is ErrorCode.INCONSISTENT_CLUSTER_ID:  # it is no continuation of what is known here
+                self._fenced(str(error))
+            raise
         self._take(decode_update(answer.body))
 
     def _take(self, update: Update) -> None:

@@ -147,12 +147,12 @@ def told_power_lost(body: Buf) -> bool:
 
 
 def told_seen(body: Buf) -> Seen:
-    """What REGISTER says of that. Raises WireError."""
+    """What REGISTER and CHANGES say of that. Raises WireError."""
     told = _object(decode_json(body)).get("seen", list(NOTHING))
     match told:
         case [str(term), int(revision)]:
             return Seen(term, revision)
-    raise WireError(f"a registration that has seen {told!r}")
+    raise WireError(f"who asks has seen {told!r}")
 
 
 def encode_refusal(error: KafkaError) -> bytes:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import logging
 import os
 from typing import TYPE_CHECKING, Final
@@ -10,7 +11,7 @@ from typing import TYPE_CHECKING, Final
 from kproto.config.store_url import SCHEME, parse_etcd_url
 from kproto.metadata.history import NOTHING, Seen, Terms
 from kproto.metadata.records import CLUSTER_KEY, TERMS
-from kproto.metadata.store import EmptyStoreError, StoreError, UnreachableError
+from kproto.metadata.store import EmptyStoreError, NoTablesError, StoreError, UnreachableError
 
 if TYPE_CHECKING:
     from kproto.clock import Clock
@@ -19,6 +20,8 @@ if TYPE_CHECKING:
 log = logging.getLogger(__name__)
 
 SQLITE_FILE = "metadata.sqlite"
+KEPT_LOG: Final = "-wal.refused"
+"""Behind that name: the log of before a start that was refused."""
 MEMORY: Final = "memory"
 """Another cluster with every start."""
 TELL_SECONDS: Final = 3.0
@@ -58,25 +61,49 @@ async def open_store(
 
         return MemoryStore(clock)
     if kind.startswith(SCHEME):
-        store = await _open_etcd(kind)
-    else:
-        from kproto.metadata.sqlite import SqliteStore
+        return await _checked(await _open_etcd(kind), cluster_id, seen)
+    from kproto.metadata.sqlite import SqliteStore
 
-        path = os.path.join(directory, SQLITE_FILE)
-        if cluster_id and not os.path.exists(path):
-            raise EmptyStoreError(cluster_id)
-        store = await SqliteStore.open(path, clock)
+    path = os.path.join(directory, SQLITE_FILE)
+    if cluster_id and not os.path.exists(path):
+        raise EmptyStoreError(cluster_id)
+    _keep_log(path)
+    try:
+        store = await SqliteStore.open(path, clock, new=not cluster_id)
+    except NoTablesError:
+        raise EmptyStoreError(cluster_id) from None
+    await _checked(store, cluster_id, seen)
+    with contextlib.suppress(OSError):
+        os.unlink(path + KEPT_LOG)
+    return store
+
+
+async def _checked(store: MetadataStore, cluster_id: str, seen: Seen) -> MetadataStore:
+    """The store, if it has what was ``seen`` of that cluster; else it is closed, and the error says why. What
+    is damaged is told as that first, whatever else it looks like."""
     try:
         cluster = await store.get(CLUSTER_KEY)
-        if cluster_id and cluster is None:
-            raise EmptyStoreError(cluster_id)
-        if cluster is not None and cluster.value.decode() == cluster_id:
-            revision, terms = await store.range(TERMS)
+        revision, terms = await store.range(TERMS)
+        lacks = cluster is None or (
+            cluster.value.decode() == cluster_id and Terms(terms).lack(seen, revision)
+        )
+        if cluster_id and lacks:
+            await store.range("")
+            if cluster is None:
+                raise EmptyStoreError(cluster_id)
             Terms(terms).check(seen, revision)
     except BaseException:
         await store.close()
         raise
     return store
+
+
+def _keep_log(path: str) -> None:
+    """Give SQLite's log another name, too, until the file is known to be whole: who opens it and goes away
+    again takes what is before a damaged frame into the file, and removes the log with what is behind it.
+    The next time that frame may be read right."""
+    with contextlib.suppress(OSError):  # there is no log; or there is one from a start that was refused
+        os.link(path + "-wal", path + KEPT_LOG)
 
 
 async def _open_etcd(text: str) -> MetadataStore:

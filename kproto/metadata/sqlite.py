@@ -27,6 +27,7 @@ from kproto.metadata.store import (
     ChangeLog,
     Condition,
     Entry,
+    NoTablesError,
     OneProcess,
     StoreError,
     Transacted,
@@ -63,6 +64,8 @@ INSERT OR REPLACE INTO entries (key, value, revision, crc)
     SELECT key, CAST(substr(value, 11) AS BLOB), ?, CAST(substr(value, 1, 10) AS INTEGER) FROM json_each(?)
 """
 """The ten digits before each value are its checksum."""
+_SUM: Final = "SELECT coalesce(sum(crc), 0) FROM entries"
+_SUM_OF: Final = f"{_SUM} WHERE key IN (SELECT value FROM json_each(?))"
 _SET_HEAD: Final = "UPDATE head SET revision = ?, crc = ?"
 _GET: Final = "SELECT key, value, revision, crc FROM entries WHERE key = ?"
 _RANGE: Final = "SELECT key, value, revision, crc FROM entries WHERE key >= ? AND key < ? ORDER BY key"
@@ -102,22 +105,28 @@ class _Outcome(NamedTuple):
 class SqliteStore(OneProcess):
     """One SQLite file behind the store's interface; open it with :meth:`open`."""
 
-    __slots__ = ("_closed", "_loop", "_path", "_queue", "_reserve", "_revision", "_thread")
+    __slots__ = ("_closed", "_loop", "_new", "_path", "_queue", "_reserve", "_revision", "_sum", "_thread")
 
-    def __init__(self, path: str, clock: Clock) -> None:
+    def __init__(self, path: str, clock: Clock, new: bool) -> None:
         super().__init__(clock)
         self._path = path
+        self._new = new
         self._reserve = Reserve(path + ".reserve")
         self._loop = asyncio.get_running_loop()
         self._queue: SimpleQueue[_Read | _Write | None] = SimpleQueue()
         self._revision = 0
+        self._sum = 0
+        """Of the checksums of all rows: the head's checksum covers it, so no row is missing or older."""
         self._closed = False
         self._thread = threading.Thread(target=self._run, name="kproto-metadata", daemon=True)
 
     @classmethod
-    async def open(cls, path: str | os.PathLike[str], clock: Clock | None = None) -> SqliteStore:
-        """Open or create the file; :class:`StoreError` when it is unusable or another process has it."""
-        store = cls(os.fspath(path), clock if clock is not None else SystemClock())
+    async def open(
+        cls, path: str | os.PathLike[str], clock: Clock | None = None, *, new: bool = True
+    ) -> SqliteStore:
+        """Open or create the file; :class:`StoreError` when it is unusable or another process has it,
+        :class:`~kproto.metadata.store.NoTablesError` when it is not to be a ``new`` one and has nothing."""
+        store = cls(os.fspath(path), clock if clock is not None else SystemClock(), new)
         opened: asyncio.Future[int] = store._loop.create_future()
         store._queue.put(_Read(opened, lambda _: store._revision))
         store._thread.start()
@@ -179,7 +188,7 @@ class SqliteStore(OneProcess):
         """Open the file, then serve the queue until ``None`` comes."""
         first = self._queue.get()
         try:
-            connection, self._revision = _connect(self._path, self._reserve)
+            connection, self._revision, self._sum = _connect(self._path, self._reserve, self._new)
         except StoreError as error:
             self._deliver([_Outcome(first.future, error, None)] if first is not None else [])
             return
@@ -219,15 +228,15 @@ class SqliteStore(OneProcess):
         """One SQL transaction; when it fails, it fails for all. None: the disk is full."""
         import sqlite3
 
-        before = self._revision
+        before = self._revision, self._sum
         try:
             connection.execute("BEGIN IMMEDIATE")
             outcomes = [self._perform_one(connection, item) for item in work]
-            if self._revision != before:
-                connection.execute(_SET_HEAD, _head_row(self._revision))
+            if self._revision != before[0]:
+                connection.execute(_SET_HEAD, _head_row(self._revision, self._sum))
             connection.execute("COMMIT")
         except Exception as error:  # whatever it is: without this thread nobody would be answered any more
-            self._revision = before
+            self._revision, self._sum = before
             if connection.in_transaction:
                 with suppress(sqlite3.Error):  # until it works no other transaction can begin
                     connection.execute("ROLLBACK")
@@ -250,15 +259,19 @@ class SqliteStore(OneProcess):
         if not item.puts and not removed:
             return _Outcome(item.future, Transacted(True, self._revision), None)
         self._revision += 1
+        replaced = json.dumps([*removed, *item.puts])
+        self._sum -= connection.execute(_SUM_OF, (replaced,)).fetchone()[0]
         if removed:
             connection.execute(_DELETE, (wanted,))
         if item.puts:
             revision = self._revision
+            checksums = [_checksum(key, value, revision) for key, value in item.puts.items()]
             texts = {
-                key: f"{_checksum(key, value, revision):010}{value.decode()}"
-                for key, value in item.puts.items()
+                key: f"{checksum:010}{value.decode()}"
+                for checksum, (key, value) in zip(checksums, item.puts.items(), strict=True)
             }
             connection.execute(_PUT, (revision, json.dumps(texts)))
+            self._sum += sum(checksums)
         change = Change(self._revision, item.puts, removed)
         return _Outcome(item.future, Transacted(True, self._revision), change)
 
@@ -289,18 +302,19 @@ class SqliteStore(OneProcess):
                 future.set_result(result)
 
 
-def _connect(path: str, reserve: Reserve) -> tuple[sqlite3.Connection, int]:
-    """The opened file and its revision; on a full disk with the space of the reserve."""
+def _connect(path: str, reserve: Reserve, new: bool) -> tuple[sqlite3.Connection, int, int]:
+    """The opened file, its revision and the sum of its checksums; on a full disk with the space of the
+    reserve."""
     try:
-        return _open_file(path)
+        return _open_file(path, new)
     except StoreError as error:
         if _FULL not in str(error) or not reserve.give_up():
             raise
-    return _open_file(path)
+    return _open_file(path, new)
 
 
-def _open_file(path: str) -> tuple[sqlite3.Connection, int]:
-    """The opened file, locked for this process alone, and its revision."""
+def _open_file(path: str, new: bool) -> tuple[sqlite3.Connection, int, int]:
+    """The opened file, locked for this process alone, its revision and the sum of its checksums."""
     import sqlite3
 
     try:
@@ -311,9 +325,9 @@ def _open_file(path: str) -> tuple[sqlite3.Connection, int]:
             connection.execute("PRAGMA locking_mode = EXCLUSIVE")
             connection.execute("PRAGMA journal_mode = WAL")
             connection.execute("PRAGMA synchronous = FULL")
-            revision = _prepare(connection, path)
+            revision, total = _prepare(connection, path, new)
             undo.pop_all()
-            return connection, revision
+            return connection, revision, total
     except StoreError:
         raise
     except Exception as error:  # what SQLite says of a damaged file need not be text, for one
@@ -322,26 +336,30 @@ def _open_file(path: str) -> tuple[sqlite3.Connection, int]:
         raise StoreError(f"{path}: cannot open the metadata store: {reason}") from None
 
 
-def _prepare(connection: sqlite3.Connection, path: str) -> int:
-    """The revision of the file, which gets what it lacks: its tables, or the checksums.
+def _prepare(connection: sqlite3.Connection, path: str, new: bool) -> tuple[int, int]:
+    """The revision of the file, which gets what it lacks: its tables, or the checksums; their sum.
 
-    No checksum of a row shows that another row is missing: the structure is looked at, too (0.3 us a row).
+    No checksum of a row shows that another row is missing, or that a whole page is as it was once: so the
+    head's covers the sum of all. The structure is looked at, too (0.3 us a row).
     """
     told = connection.execute("PRAGMA quick_check(1)").fetchone()[0]
     if told != "ok":
         raise StoreError(f"{path}: the file is damaged ({told.splitlines()[-1]}): {RESTORE}")
     tables = [tuple(row[0] for row in connection.execute(_COLUMNS, (name,))) for name in ("entries", _HEAD)]
     if tables == [(), ()]:
+        if not new:
+            raise NoTablesError(f"{path}: nothing is in it")
         _change(connection, _CREATE, 0, [])
     elif tables == _WITHOUT_CHECKSUMS:
         _add_checksums(connection, path)
     elif tables != _WITH_CHECKSUMS:
         raise StoreError(f"{path}: its tables are none that kproto made: {RESTORE}")
     heads = connection.execute("SELECT revision, crc FROM head").fetchall()
-    if len(heads) != 1 or type(heads[0][0]) is not int or heads[0] != _head_row(heads[0][0]):
+    total = connection.execute(_SUM).fetchone()[0]
+    if len(heads) != 1 or type(heads[0][0]) is not int or heads[0] != _head_row(heads[0][0], total):
         raise StoreError(f"{path}: {_mismatch('the row with the revision')}")
     revision: int = heads[0][0]
-    return revision
+    return revision, total
 
 
 def _add_checksums(connection: sqlite3.Connection, path: str) -> None:
@@ -363,7 +381,7 @@ def _change(
     for statement in statements:
         connection.execute(statement)
     connection.executemany("UPDATE entries SET crc = ? WHERE key = ?", checksums)
-    connection.execute(_SET_HEAD, _head_row(revision))
+    connection.execute(_SET_HEAD, _head_row(revision, connection.execute(_SUM).fetchone()[0]))
     connection.execute("COMMIT")
 
 
@@ -382,8 +400,8 @@ def _checksum(key: str, value: bytes, revision: int) -> int:
     return crc32c(f"{revision}\0{key}\0".encode() + value)
 
 
-def _head_row(revision: int) -> tuple[int, int]:
-    return revision, _checksum(_HEAD, b"", revision)
+def _head_row(revision: int, total: int) -> tuple[int, int]:
+    return revision, _checksum(_HEAD, str(total).encode(), revision)
 
 
 def _mismatch(what: str) -> str:

@@ -39,6 +39,10 @@ class EmptyStoreError(StoreError):
         )
 
 
+class NoTablesError(StoreError):
+    """A file that is to be a store has nothing in it."""
+
+
 class CompactedError(StoreError):
     """A watch asked for changes that are no longer kept: read everything again."""
 

@@ -168,6 +168,7 @@ def test_a_controller_that_was_replaced_commits_nothing() -> None:
     async def body() -> None:
         store = MemoryStore()
         old = await started(store)
+        old.others_answer = True
         await old.create_topics([NewTopic("before")])
         new = await started(store)
         await new.create_topics([NewTopic("mine")])
@@ -183,6 +184,10 @@ def test_a_controller_that_was_replaced_commits_nothing() -> None:
             with pytest.raises(KafkaError) as refused:
                 await call
             assert refused.value.code is ErrorCode.NOT_CONTROLLER
+        old.others_answer = False  # nobody would ask the next one: clients are told
+        (late,) = await old.create_topics([NewTopic("late")])
+        assert late.error is not None
+        assert late.error.code is ErrorCode.NOT_CONTROLLER
         assert set(old.image.topics) == {"before"}
         assert set((await started(store)).image.topics) == {"before", "mine"}
 

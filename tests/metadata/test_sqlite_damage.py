@@ -33,10 +33,15 @@ DAMAGE = {
     "kind of key": "UPDATE entries SET key = CAST(key AS BLOB) WHERE key = :key",
     "revision": "UPDATE entries SET revision = revision + 1 WHERE key = :key",
     "kind of revision": "UPDATE entries SET revision = '2x' WHERE key = :key",
+}
+MISSED = {
     "checksum": "UPDATE entries SET crc = crc + 1 WHERE key = :key",
     "another row's": "UPDATE entries SET value = other.value, crc = other.crc FROM entries AS other"
     " WHERE entries.key = :key AND other.key = 'cluster'",
+    "gone": "DELETE FROM entries WHERE key = :key",
+    "twice": "INSERT INTO entries SELECT 'z', value, revision, crc FROM entries WHERE key = :key",
 }
+"""Of these the sum of all checksums tells already."""
 
 
 @pytest.fixture
@@ -108,6 +113,38 @@ def test_a_row_that_does_not_match_its_checksum_is_refused(path: Path, statement
         await store.close()
 
     run(others_are_read)
+
+
+@pytest.mark.parametrize("statement", MISSED.values(), ids=MISSED)
+def test_a_file_that_lacks_a_checksum_is_refused_when_it_is_opened(path: Path, statement: str) -> None:
+    asyncio.run(written(path))
+    change(path, statement)
+    refused(path, "the row with the revision does not match its checksum")
+
+
+def test_a_page_that_is_as_it_was_once_is_refused(path: Path) -> None:
+    """A write that got lost, or went elsewhere: each row of such a page has a right checksum."""
+
+    async def more() -> None:
+        store = await SqliteStore.open(path)
+        for number in range(60):
+            await store.transact([], {f"topics/{number % 20:03}": b'["%d"]' % number * 60})
+        await store.transact([], {"topics/new": b"[]"}, ["topics/003"])
+        await store.close()
+
+    asyncio.run(more())
+    before = path.read_bytes()
+    asyncio.run(more())
+    after = path.read_bytes()
+    size = 4096
+    stale = [at for at in range(0, len(before), size) if before[at : at + size] != after[at : at + size]]
+    assert len(stale) > 3
+    for at in stale:
+        path.write_bytes(after[:at] + before[at : at + size] + after[at + size :])
+        if at:  # SQLite writes its own first page anew
+            refused(path, "")
+    path.write_bytes(after)
+    assert asyncio.run(stored(path))[0] == 122
 
 
 def test_the_line_names_the_key_also_when_only_that_one_is_asked_for(path: Path) -> None:

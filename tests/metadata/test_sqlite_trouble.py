@@ -49,10 +49,10 @@ def test_a_failure_that_nobody_expected_does_not_end_the_store(
     made: list[Trouble] = []
     connect = module._connect
 
-    def connected(*args: object) -> tuple[Trouble, int]:
-        connection, revision = connect(*args)  # type: ignore[arg-type]
+    def connected(*args: object) -> tuple[Trouble, int, int]:
+        connection, *rest = connect(*args)  # type: ignore[arg-type]
         made.append(Trouble(connection))
-        return made[0], revision
+        return made[0], rest[0], rest[1]
 
     monkeypatch.setattr(module, "_connect", connected)
 
