@@ -75,7 +75,8 @@ class Ledger:
         """Base offset to CRC and number of records."""
         self.epochs: dict[int, int] = {}
         """Base offset to the leader epoch that appended it."""
-        self.acked: dict[int, None] = {}
+        self.acked: dict[int, int] = {}
+        """Base offset to when its producer heard of it first, ms."""
         self.ends: dict[int, int] = {}
         """By leader epoch: up to where it acknowledged or showed the log."""
         self.first_ends: dict[int, int] = {}
@@ -350,7 +351,7 @@ class Producer:
     def _acked(self, chunk: bytes, base: int, epoch: int) -> None:
         crc, count = int.from_bytes(chunk[17:21], "big"), int.from_bytes(chunk[57:61], "big")
         self.ledger.value(base, crc, count, "its producer")
-        self.ledger.acked[base] = None
+        self.ledger.acked.setdefault(base, self.world.clock.wall_ms())
         self.ledger.promised(epoch, base + count)
         self.world.count("acks")
 

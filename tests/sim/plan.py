@@ -85,7 +85,8 @@ class Plan:
     files: int = 512
     """kproto.open.files."""
     expiry: int = 86_400_000
-    """producer.id.expiration.ms: longer than anybody tries the same batch again."""
+    """producer.id.expiration.ms, but where wall clocks jump (`forgets_ms`). The same batch may be tried again
+    for longer than the shorter one."""
     racks: bool = False
     """Brokers are in racks."""
     scarce: bool = False
@@ -98,6 +99,11 @@ class Plan:
     """kproto.request.memory.bytes: so much more memory than `memory` may hold what is not in files yet."""
     groups: int = 0
     """So many consumer groups have members (`groups`); 0: there are none at all."""
+
+    @property
+    def forgets_ms(self) -> int:
+        """When brokers forget producers: clocks jump by less than a day."""
+        return 86_400_000 if self.clocks else self.expiry
 
 
 def plan_of(seed: int) -> Plan:

@@ -96,18 +96,7 @@ class Reading:
     def compare(self, ledger: Any, consumer: Consumer, chunks: list[bytes]) -> None:
         """S1: every acknowledged chunk is there; S5: once; S13, S14: what the leader knows is their fold."""
         world = self.world
-        bases: dict[int, bytes] = {}
-        seen: dict[tuple[int, int], int] = {}
-        producers, epochs = Producers(), EpochCache()
-        for chunk in chunks:
-            ((_, _, fields),) = hop(memoryview(chunk))
-            base, pid, seq, count = fields[0], fields[9], fields[11], fields[12]
-            bases[base] = chunk
-            if (pid, seq) in seen:
-                world.failed(f"S5: {ledger.name} has sequence {seq} at {seen[pid, seq]} and at {base}")
-            seen[pid, seq] = base
-            producers.add(pid, fields[10], seq, count, base, fields[8])
-            epochs.note(fields[2], base)
+        producers, epochs, bases = self._fold(ledger, chunks)
         for base in ledger.acked:
             if base >= consumer.log_start and base not in bases:
                 world.failed(f"S1: {ledger.name} has lost what was acknowledged at {base}")
@@ -136,19 +125,49 @@ class Reading:
             )
         world.count("read to the end")
 
+    def _fold(self, ledger: Any, chunks: list[bytes]) -> tuple[Producers, EpochCache, set[int]]:
+        """What the chunks tell of producers and leader epochs, and their base offsets. S5, unless a producer
+        may have been forgotten in between."""
+        producers, epochs = Producers(), EpochCache()
+        bases: set[int] = set()
+        seen: dict[tuple[int, int], int] = {}
+        for chunk in chunks:
+            ((_, _, fields),) = hop(memoryview(chunk))
+            base, pid, seq, count = fields[0], fields[9], fields[11], fields[12]
+            if (pid, seq) in seen and not self._is_forgotten(ledger, producers[pid].last_timestamp, base):
+                self.world.failed(f"S5: {ledger.name} has sequence {seq} at {seen[pid, seq]} and at {base}")
+            bases.add(base)
+            seen[pid, seq] = base
+            producers.add(pid, fields[10], seq, count, base, fields[8])
+            epochs.note(fields[2], base)
+        return producers, epochs, bases
+
+    def _is_forgotten(self, ledger: Any, newest: int, base: int = -1) -> bool:
+        """Whether a leader may have forgotten a producer before it got its batch at ``base``, or by now. The
+        time counts from the timestamp of the ``newest`` batch before that, and one that was tried again and
+        again is old when it is appended (seed 30069103)."""
+        until: int = ledger.acked.get(base, self.world.clock.wall_ms())
+        forgets_ms: int = self.world.plan.forgets_ms
+        return until - newest >= forgets_ms
+
     def _compare_producers(self, ledger: Any, partition: Partition, known: Producers) -> None:
-        """S13. What was deleted is in the state, too, but not in what is ``known``."""
+        """S13. What was deleted is in the state, too, but not in what is ``known``; what a producer sent
+        before it was forgotten is not in the state."""
         world, start = self.world, partition.log_start_offset
         for pid, one in known.items():
             told = partition.producers.get(pid)
-            if told is None and world.clock.wall_ms() - one.last_timestamp >= world.plan.expiry:
+            if told is None and self._is_forgotten(ledger, one.last_timestamp):
                 continue
             batches = [] if told is None else told.batches
-            deleted = batches[: -len(one.batches)]
+            expected = one.batches
+            before = expected[: -len(batches)] if batches else []
+            if before and self._is_forgotten(ledger, before[-1][3], batches[0][2]):
+                expected = expected[len(before) :]
+            deleted = batches[: -len(expected)]
             if (
                 told is None
                 or (told.epoch, told.next_seq) != (one.epoch, one.next_seq)
-                or batches[len(deleted) :] != one.batches
+                or batches[len(deleted) :] != expected
                 or any(base >= start for _, _, base, _ in deleted)
             ):
                 world.failed(f"S13: {ledger.name}: producer {pid}: {batches}, not {one.batches}")

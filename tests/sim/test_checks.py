@@ -26,7 +26,7 @@ from kproto.vlog.kept import KEPT
 from tests.replica.support import ME, OTHER, Owner
 
 from .checks import Checks
-from .clients import Clients, Consumer, Ledger
+from .clients import Clients, Consumer, Ledger, make_chunk
 from .disk import SimDisk
 from .loop import RUNNING
 from .parts import STORE_IS_DOWN, installed
@@ -232,6 +232,62 @@ def test_what_comes_back_behind_where_a_later_leader_began_is_caught() -> None:
     assert not world.problems
     reading.look_for_stale(ledger, KEY, 5, 1)
     assert ["25: t-0 has epoch 1 at 5" in problem for problem in world.problems] == [True]
+
+
+def sent_at(seconds: float) -> int:
+    """A timestamp, ms."""
+    return 1_700_000_000_000 + int(seconds * 1000)
+
+
+def log_of(*batches: tuple[int, int, float]) -> list[bytes]:
+    """Chunks of producer 1, two records each: base offset, first sequence, and when they were made, s."""
+    chunks = [(base, make_chunk(1, seq, 2, 20, sent_at(made))) for base, seq, made in batches]
+    return [base.to_bytes(8, "big") + chunk[8:] for base, chunk in chunks]
+
+
+def is_state(world: World, chunks: list[bytes], acked: dict[int, int], known: list[bytes]) -> bool:
+    """Whether a leader of the log ``chunks`` may know of producers what ``known`` alone tell."""
+    reading, ledger = Reading(world, {}), Ledger(world, "t", 0, 3)
+    ledger.acked = acked
+    state = reading._fold(ledger, known)[0]
+    partition: Any = SimpleNamespace(producers=state, log_start_offset=0)
+    reading._compare_producers(ledger, partition, reading._fold(ledger, chunks)[0])
+    return not world.problems
+
+
+@pytest.mark.parametrize(
+    ("appended", "expiry", "clocks", "is_allowed"),
+    [
+        (31.2, 20_000, False, True),
+        (21.9, 20_000, False, False),
+        (31.2, 86_400_000, False, False),
+        (31.2, 20_000, True, False),
+    ],
+)
+def test_a_producer_may_have_been_forgotten_before_it_went_on(
+    appended: float, expiry: int, clocks: bool, is_allowed: bool
+) -> None:
+    """A batch that had no leader for 28 s was old when it was appended, and its producer was forgotten a
+    moment later. It went on as one that nobody knew (seed 30069103). What it had sent may be known yet."""
+    chunks = log_of((0, 0, 1.0), (2, 2, 2.0), (4, 4, 20.0))
+    acked = {0: sent_at(1.1), 2: sent_at(2.1), 4: sent_at(appended)}
+    for known, is_right in ((chunks[2:], is_allowed), (chunks[1:], False), (chunks, True)):
+        world = World(0, replace(plan_of(0), expiry=expiry, clocks=clocks))
+        world.loop.now = 40.0
+        assert is_state(world, chunks, acked, known) == is_right
+
+
+@pytest.mark.parametrize(("acked", "is_allowed"), [({2: 31.2}, True), ({2: 21.9}, False), ({}, True)])
+def test_a_batch_may_be_there_twice_if_its_producer_was_forgotten_in_between(
+    acked: dict[int, float], is_allowed: bool
+) -> None:
+    world = World(0, replace(plan_of(0), expiry=20_000, clocks=False))
+    world.loop.now = 40.0
+    reading, ledger = Reading(world, {}), Ledger(world, "t", 0, 3)
+    ledger.acked = {base: sent_at(seconds) for base, seconds in acked.items()}
+    reading._fold(ledger, log_of((0, 0, 2.0), (2, 0, 2.0)))
+    problems = ["S5: t-0 has sequence 0 at 0 and at 2"] * (not is_allowed)
+    assert world.problems == problems
 
 
 def entry(record: TopicRecord | StreamletRecord | BrokerRecord) -> Entry:

@@ -228,7 +228,7 @@ class World:
             "offsets.commit.timeout.ms": "1000",
             "group.min.session.timeout.ms": "100",
             "group.initial.rebalance.delay.ms": "100",
-            "producer.id.expiration.ms": str(86_400_000 if plan.clocks else plan.expiry),
+            "producer.id.expiration.ms": str(plan.forgets_ms),
         }
         if plan.groups:
             texts["offsets.retention.check.interval.ms"] = "700"
