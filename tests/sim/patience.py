@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from kproto.replica.scrub import PAUSE_S
+
 if TYPE_CHECKING:
     from .world import World
 
@@ -14,7 +16,8 @@ later (seed 14016201)."""
 
 class Patience:
     """`SETTLE_SECONDS` from now on; longer where copies may be read only so fast: by what is ``missing``, in
-    bytes, and by what leaders have read meanwhile of what they took over, which is read from the same copies.
+    bytes, and by what leaders have read meanwhile of what they took over, which is read from the same copies;
+    and where a broker doubts copies, which its scrub looks at one by one.
     """
 
     def __init__(self, world: World, missing: int = 0) -> None:
@@ -27,14 +30,18 @@ class Patience:
     def seconds(self) -> float:
         """In all, as far as one can tell now."""
         rate: int = self._world.plan.rate
-        if not rate:
-            return SETTLE_SECONDS
-        return SETTLE_SECONDS + (self._missing + max(self._bytes() - self._brought, 0)) / rate
+        reading = (self._missing + max(self._bytes() - self._brought, 0)) / rate if rate else 0.0
+        return SETTLE_SECONDS + reading + self._looking()
 
     @property
     def over(self) -> bool:
         waited = self._world.loop.now - self._began
         return waited >= SETTLE_SECONDS and waited >= self.seconds
+
+    def _looking(self) -> float:
+        """Seconds for a scrub's round where some copy has yet to be read (seed 30072612)."""
+        stores = [node.store for node in self._world.nodes.values() if node.serving]
+        return max((PAUSE_S * len(store.copies) for store in stores if store.state.unread), default=0.0)
 
     def _bytes(self) -> int:
         """Brought over so far by the processes that there are."""
