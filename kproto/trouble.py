@@ -34,6 +34,11 @@ class Trouble:
         self._next: float | None = None
         """When it is to be told again; None while all is well."""
 
+    @property
+    def lasts(self) -> bool:
+        """It did not work the last time."""
+        return self._next is not None
+
     def failed(self, error: object, expected: bool = True) -> None:
         """It did not work, this time either. What is not ``expected`` is told with its traceback."""
         now = self._clock.monotonic()

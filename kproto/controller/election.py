@@ -98,7 +98,6 @@ class Election:
     __slots__ = (
         "_candidate",
         "_clock",
-        "_failing",
         "_lost",
         "_on_deposed",
         "_on_elected",
@@ -133,9 +132,8 @@ class Election:
         self._term: asyncio.Task[None] | None = None
         self._lost = ""
         self._unable = Trouble(log, clock, f"broker {candidate.node_id} cannot be controller")
-        self._failing = False
-        """The last term could not begin. Until one does, that is all that is told of them: where the store
-        takes leases and nothing else there are several in each lease's time."""
+        """While the last term could not begin, that is all that is told of them: where the store takes leases
+        and nothing else there are several in each lease's time."""
         self._wake = asyncio.Event()
         self.leader: Candidate | None = None
         """The acting controller, as the store said last."""
@@ -214,7 +212,7 @@ class Election:
         """Begin or end a term if the standing says so."""
         before, self._standing = self._standing, after
         if after.acting and not before.acting:
-            if not self._failing:
+            if not self._unable.lasts:
                 log.info("broker %d is elected controller", self._candidate.node_id)
             self._term = asyncio.ensure_future(self._become())
         elif before.acting and not after.acting:
@@ -224,15 +222,13 @@ class Election:
         try:
             await self._on_elected()
         except Exception as error:
-            self._failing = True
             self._unable.failed(error)
             self.step_down(f"it could not begin: {error}")
         else:
-            self._failing = False
             self._unable.over()
 
     async def _end_term(self, reason: str) -> None:
-        if not self._failing:
+        if not self._unable.lasts:
             log.warning("broker %d is controller no more: %s", self._candidate.node_id, reason)
         self._standing = refused(self._standing)
         term, self._term = self._term, None

@@ -183,11 +183,15 @@ class LogManager:
         for name in unknown:
             self.trash.add(self.clock.monotonic() + delay, os.path.join(streams, name))
         if unknown:
+            named = ", ".join(sorted(unknown)[:STRANGERS_NAMED])
             more = f" and {len(unknown) - STRANGERS_NAMED} more" if len(unknown) > STRANGERS_NAMED else ""
             log.warning(
                 "what %s has of topics that the metadata does not know, or no more, is removed in %g s"
                 " (log.segment.delete.delay.ms); to keep it, stop this broker before: %s%s",
-                *(streams, delay, ", ".join(sorted(unknown)[:STRANGERS_NAMED]), more),
+                streams,
+                delay,
+                named,
+                more,
             )
 
     def _delete_delay(self) -> float:

@@ -391,8 +391,8 @@ class MetadataClient:
     async def _poll(self, wait: float) -> None:
         """Ask for what came after the image and apply it."""
         image = self._image
-        seen = Seen(image.term, image.revision) if image.term else NOTHING
-        body = encode_json({"revision": image.revision, "wait_ms": int(wait * 1000), "seen": list(seen)})
+        seen = [image.term, image.revision]
+        body = encode_json({"revision": image.revision, "wait_ms": int(wait * 1000), "seen": seen})
         try:
             answer = await self._ask_once(Api.CHANGES, body, wait + PROPOSAL_SECONDS)
         except KafkaError as error:

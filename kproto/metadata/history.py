@@ -50,7 +50,7 @@ class Terms:
 
     def lack(self, seen: Seen, revision: int) -> bool:
         """Whether a store at ``revision`` is without what was seen: it ends before, or went on otherwise."""
-        if seen == NOTHING:
+        if not seen.term:  # nothing, or of a version without terms
             return False
         if seen.revision > revision:
             return True

@@ -70,6 +70,7 @@ def test_a_store_has_what_was_seen_exactly_if_it_has_that_very_write(steps: list
 
 def test_who_has_seen_nothing_takes_any_metadata() -> None:
     assert not Terms(()).lack(NOTHING, 0)
+    assert not Terms(()).lack(Seen("", 7), 5), "metadata of a version without terms"
     assert Terms(()).lack(Seen("a", 1), 5)
 
 
@@ -103,7 +104,7 @@ def test_each_term_has_a_mark_of_its_own_in_the_image() -> None:
             image = await controller.start()
             assert image.term == newest_mark(await store.range("terms/"))
             marks.add(image.term)
-            (await controller.allocate_producer_ids())
+            await controller.allocate_producer_ids()
             assert controller.image.term == image.term
         assert len(marks) == 3
 
