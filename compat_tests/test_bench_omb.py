@@ -92,7 +92,7 @@ def test_a_stall_at_the_end_is_in_the_figures() -> None:
     found = outcome.histograms()
     for kind in (PUBLISH, INTENDED):  # All but what was acknowledged before the measured part began.
         assert found[kind].total == pytest.approx(outcome.whole.acked, rel=0.2)
-    assert outcome.whole.acked == outcome.whole.sent == pytest.approx(3_000, rel=0.2)
+    assert outcome.whole.acked == outcome.whole.sent > 2_400, "more when a busy machine is late to end it"
     assert found[INTENDED].percentiles((50,))[0] > 200_000
     assert outcome.unsent == 0
     assert outcome.json()["aggregatedPublishLatency50pct"] < 200, "as the stock benchmark has it"
