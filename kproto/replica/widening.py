@@ -97,6 +97,7 @@ class Widening:
         self._again_at: dict[Reign, float] = {}
         """When those are tried again that could not be pushed."""
         self._looking = Looking("making more copies")
+        self._closing = Looking("closing what only deleted topics had")
 
     def start(self) -> None:
         """Look every second from now on."""
@@ -107,9 +108,11 @@ class Widening:
             await look()
 
         self._looking.start(LOOK_SECONDS, roll_and_look)
+        self._closing.start(LOOK_SECONDS, self.close_ended)
 
     async def close(self) -> None:
         """Stop."""
+        await self._closing.close()
         await self._looking.close()
 
     async def look(self) -> int:
@@ -134,10 +137,15 @@ class Widening:
                 await self._propose(ready[at : at + PER_PROPOSAL])
         return len(wanted)
 
-    async def roll(self) -> None:
-        """Close what only deleted topics had; and what partitions have left for virtual logs with more
-        copies, or syncs, and have that copied as often. Raises KafkaError when the controller refuses."""
+    async def close_ended(self) -> None:
+        """Close what only deleted topics had. It waits for nothing else: the journal has room again once the
+        controller knows these ends, and all that is pushed here may wait for that room. Raises KafkaError
+        when the controller refuses."""
         await self._rest(self._vlogs.ended())
+
+    async def roll(self) -> None:
+        """Close what partitions have left for virtual logs with more copies, or syncs, and have that copied
+        as often. Raises KafkaError when the controller refuses."""
         for vlog, copies in self._vlogs.take_outgrown().items():
             self._outgrown[vlog] = max(copies, self._outgrown.get(vlog, 0))
         if not self._outgrown:

@@ -382,16 +382,36 @@ def test_what_only_deleted_topics_had_is_closed_as_soon_as_nothing_is_on_its_way
         this.vlogs.over, this.vlogs.open = [5, 7], {5: (4, 900)}
         this.refusal = KafkaError(ErrorCode.REQUEST_TIMED_OUT, "the controller is away")
         with pytest.raises(KafkaError):
-            await this.widening.roll()
+            await this.widening.close_ended()
         assert this.vlogs.told == []
         this.refusal = None
-        await this.widening.roll()
+        await this.widening.close_ended()
         this.vlogs.open = {7: (1, 20)}
-        await this.widening.roll()
-        await this.widening.roll()
+        await this.widening.close_ended()
+        await this.widening.close_ended()
         five, seven = ({"vsegs": [[5, 4, 900]]}, {"vsegs": [[7, 1, 20]]})
         assert this.proposals == [("close_vsegs", five), ("close_vsegs", five), ("close_vsegs", seven)]
         assert (this.vlogs.told, this.vlogs.looks) == ([5, 7], 0)
+
+    run(body)
+
+
+def test_what_only_deleted_topics_had_waits_for_no_others(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Others may wait for room in the journal, which there is when these ends are known."""
+    monkeypatch.setattr(widening, "LOOK_SECONDS", 0.001)
+
+    async def body(this: Case) -> None:
+        this.vlogs.outgrown, this.vlogs.over = {6: 3}, [5]
+        monkeypatch.setattr(this.vlogs, "left_behind", lambda marks: 5 in this.vlogs.told)
+        this.widening.start()
+        while this.vlogs.outgrown:
+            await asyncio.sleep(0)
+        this.vlogs.open = {5: (4, 900)}
+        async with asyncio.timeout(10):
+            while len(this.proposals) < 2:
+                await asyncio.sleep(0.001)
+        await this.widening.close()
+        assert [name for name, _ in this.proposals[:2]] == ["close_vsegs", "widen"]
 
     run(body)
 
