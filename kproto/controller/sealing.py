@@ -60,7 +60,6 @@ class _Copy:
         "answered",
         "asked",
         "asked_at",
-        "durable",
         "epoch",
         "failed_at",
         "failing_since",
@@ -86,8 +85,6 @@ class _Copy:
         self.limbo = False
         self.torn = False
         """It may have acknowledged more than it can show."""
-        self.durable = 0
-        """So much is durable, it says."""
         self.epoch = -1
 
     @property
@@ -102,7 +99,7 @@ class _Copy:
 
 
 class _Progress:
-    __slots__ = ("away", "away_since", "copies", "first_answer", "since", "torn_since")
+    __slots__ = ("away", "away_since", "copies", "durable", "first_answer", "since", "torn_since")
 
     def __init__(self, since: float) -> None:
         self.since = since
@@ -114,6 +111,8 @@ class _Progress:
         """...and when the last of them was first seen to be away."""
         self.torn_since = -math.inf
         """When the last copy that is torn was found to be."""
+        self.durable = 0
+        """So much is durable, a copy said; that stays true when it is gone, or back and not asked yet."""
 
     def copy(self, target: CopyTarget) -> _Copy:
         return self.copies.setdefault(target, _Copy())
@@ -283,13 +282,15 @@ class Sealing:
         progress = self._progress[ask.vseg]
         if sealed.torn and not copy.torn:
             progress.torn_since = now
-        copy.position, copy.limbo, copy.torn, copy.durable = sealed
+        copy.position, copy.limbo, copy.torn, durable = sealed
         copy.epoch = epoch
         copy.thorough = ask.thorough
         copy.failing_since = None
         copy.sure_from = copy.asked_at
-        if not sealed.limbo and progress.first_answer is None:
-            progress.first_answer = now
+        if not sealed.limbo:
+            progress.durable = max(progress.durable, durable)
+            if progress.first_answer is None:
+                progress.first_answer = now
 
     def _known(self, ask: Ask) -> _Copy:
         progress = self._progress.setdefault(ask.vseg, _Progress(0.0))
@@ -327,7 +328,7 @@ class Sealing:
         vseg, progress = view.vseg, view.progress
         copies = progress.copies
         eligible = [target for target in vseg.backups if target in copies and copies[target].eligible]
-        durable = max((copies[target].durable for target in eligible), default=vseg.start)
+        durable = progress.durable
         eligible = [target for target in eligible if rules.has_all(vseg, copies[target].position, durable)]
         deciding: list[CopyTarget] = []
         if eligible and progress.first_answer is not None:
@@ -343,8 +344,9 @@ class Sealing:
             held = tuple(one for one in eligible if one in deciding or copies[one].position >= end)
             if rules.is_any_there(view.image, filter(view.is_sure, held)):
                 return Close(vseg.id, end, held, shortened)
-        owner = copies.get(view.owner)
-        if owner is not None and owner.eligible and rules.may_hold(view.image, view.owner):
+        owner, known = copies.get(view.owner), max(durable, self._torn_to(view, eligible))
+        may_tell = owner is not None and owner.eligible and rules.may_hold(view.image, view.owner)
+        if owner is not None and may_tell and rules.has_all(vseg, owner.position, known):
             return Close(vseg.id, rules.sealed_end(vseg.start, [owner.position]), ())
         if rules.owner_holds(view.image, view.table, vseg) and not (
             owner is not None and view.is_past(owner.may_tell_until(self._loss_patience))
@@ -366,7 +368,27 @@ class Sealing:
         awaited = any(map(view.may_have_more, view.vseg.backups))
         if awaited and not view.is_past(progress.torn_since + self._loss_patience):
             return sound
-        return [max(torn, key=lambda target: progress.copies[target].position)]
+        longest = max(torn, key=lambda target: progress.copies[target].position)
+        if awaited and self._may_owner_have(view, progress.copies[longest].position):
+            return sound
+        return [longest]
+
+    def _torn_to(self, view: _View, eligible: list[CopyTarget]) -> int:
+        """The position of the longest copy that is torn, is here, and may yet decide."""
+        if view.is_past(view.progress.torn_since + self._loss_patience):
+            return view.vseg.start
+        copies = view.progress.copies
+        torn = [copies[target].position for target in eligible if copies[target].torn and target in view.here]
+        return max(torn, default=view.vseg.start)
+
+    def _may_owner_have(self, view: _View, position: int) -> bool:
+        """Its own files have so much (18b), or it has yet to tell; not for ever."""
+        if not rules.owner_holds(view.image, view.table, view.vseg):
+            return False
+        owner = view.progress.copies.get(view.owner)
+        if owner is not None and owner.answered and not owner.asked:
+            return owner.eligible and owner.position >= position
+        return owner is None or not view.is_past(owner.may_tell_until(self._loss_patience))
 
     def _give_up(self, view: _View) -> Close | None:
         """Copies are in limbo or away, so is the owner, or it cannot help; and the loss is accepted: by an
@@ -422,7 +444,9 @@ class Sealing:
             Ask(vseg.id, target, fence, False, view.has_answered(target) and view.is_thorough)
             for target in filter(view.is_to_be_asked, view.here)
         ]
-        if view.all_told() and rules.owner_holds(view.image, view.table, vseg):
+        torn_since = view.progress.torn_since
+        late = torn_since > -math.inf and view.is_past(torn_since + self._patience)
+        if (late or view.all_told()) and rules.owner_holds(view.image, view.table, vseg):
             patience = self._patience if vseg.backups else 0.0
             if view.is_past(view.progress.since + patience) and view.is_to_be_asked(view.owner):
                 asks.append(Ask(vseg.id, view.owner, fence, True))
