@@ -61,7 +61,7 @@ class Vlogs(Rolling, Protocol):
 
     def rest(self, vlog_ids: Iterable[int]) -> list[tuple[int, int, int]]: ...
 
-    def rested(self, vlog_ids: Iterable[int]) -> None: ...
+    def rested(self, ends: Iterable[tuple[int, int, int]]) -> None: ...
 
 
 class Widening:
@@ -165,7 +165,7 @@ class Widening:
         ends = self._vlogs.rest(vlogs)
         if ends:
             await self._metadata.propose("close_vsegs", {"vsegs": [list(end) for end in ends]})
-            self._vlogs.rested([vlog for vlog, _, _ in ends])
+            self._vlogs.rested(ends)
 
     def _wanted(self) -> Iterator[tuple[TopicRecord, StreamletRecord]]:
         image = self._metadata.image

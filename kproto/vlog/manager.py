@@ -635,12 +635,12 @@ class VlogManager:
         found = [(one.vlog.vlog_id, one.rest()) for one in self._replicated() if one.vlog.vlog_id in wanted]
         return [(vlog, *end) for vlog, end in found if end is not None]
 
-    def rested(self, vlog_ids: Iterable[int]) -> None:
-        """The store knows the ends."""
-        wanted = set(vlog_ids)
+    def rested(self, ends: Iterable[tuple[int, int, int]]) -> None:
+        """The store knows what `rest` returned."""
+        known = {vlog: (number, end) for vlog, number, end in ends}
         for pusher in self._replicated():
-            if pusher.vlog.vlog_id in wanted:
-                pusher.rested()
+            if pusher.vlog.vlog_id in known:
+                pusher.rested(known[pusher.vlog.vlog_id])
 
     def finish(self) -> list[tuple[int, int, int]]:
         """After a drain: push no more, and say where each virtual log with backups ended, as (virtual log,

@@ -264,9 +264,10 @@ class ReplicatedPusher(Pusher):
         self.roll()
         return self.last_end
 
-    def rested(self) -> None:
-        """The store knows what `rest` returned."""
-        if self.vlog.open_segment is None and self._proposed is None:
+    def rested(self, told: tuple[int, int]) -> None:
+        """The store knows what `rest` returned. If another segment was opened meanwhile, and closed, its end
+        is to be told yet."""
+        if self.vlog.open_segment is None and self._proposed is None and self.last_end == told:
             self._unpin()
             self._targets, self._epochs = (), []
             self.resting = True

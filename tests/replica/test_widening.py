@@ -52,9 +52,9 @@ class Vlogs:
     def rest(self, vlog_ids: Iterable[int]) -> list[tuple[int, int, int]]:
         return [(vlog, *self.open[vlog]) for vlog in vlog_ids if vlog in self.open]
 
-    def rested(self, vlog_ids: Iterable[int]) -> None:
-        for vlog in vlog_ids:
-            del self.open[vlog]
+    def rested(self, ends: Iterable[tuple[int, int, int]]) -> None:
+        for vlog, *end in ends:
+            assert self.open.pop(vlog) == tuple(end)
             self.told.append(vlog)
 
     def leave_behind(self) -> dict[int, int]:

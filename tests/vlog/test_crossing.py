@@ -228,7 +228,6 @@ def test_what_is_left_for_a_class_with_more_syncs_is_to_be_closed() -> None:
     assert world.manager.take_outgrown() == {}
     configure(world, part, SYNCED)
     assert world.manager.take_outgrown() == {1: 3}
-    world.manager.rest([1, 2])
-    world.manager.rested([1, 2])
+    world.manager.rested(world.manager.rest([1, 2]))
     assert [pusher.resting for pusher in world.pushers] == [True, True, False]
     world.check()

@@ -24,7 +24,7 @@ def close(world: ClusterWorld) -> list[tuple[int, int, int]]:
     ends = world.manager.rest(world.manager.ended())
     for vlog, seq, end in ends:
         world.vsegs.records[vlog, seq].end = end
-    world.manager.rested([vlog for vlog, _, _ in ends])
+    world.manager.rested(ends)
     return ends
 
 
@@ -190,3 +190,25 @@ def test_looking_for_them_takes_no_longer_than_it_may() -> None:
 def kept_by(world: ClusterWorld) -> set[Any]:
     segments = (segment for vlog in world.manager._of for segment in vlog.segments)
     return {each for segment in segments for stripe in segment.stripes for each in stripe.extents}
+
+
+def test_a_segment_that_was_opened_while_the_end_was_told_is_told_as_well() -> None:
+    """Everything that was durable was left behind for a hand-over meanwhile: the next segment, which is
+    empty, stayed open in the store for as long as its owner lived."""
+    world = ClusterWorld.begin()
+    part = world.partition(topic=2, kproto__vlogs="1")
+    vlog: Any = part.vlog
+    part.append()
+    world.flow()
+    delete(world, part)
+    first = world.manager.rest(world.manager.ended())
+    world.manager.leave_behind()
+    world.flow()
+    assert len(records_of(world, vlog.vlog_id)) == 2
+    second = world.manager.rest(world.manager.ended())
+    assert [number for _, number, _ in first + second] == [1, 2]
+    world.manager.rested(first)
+    assert close(world) == second
+    world.pass_time(3)
+    assert vlogs_of(world) == []
+    assert [record.end is None for record in records_of(world, vlog.vlog_id)] == [False, False]

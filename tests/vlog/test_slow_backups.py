@@ -24,7 +24,7 @@ def test_partitions_that_get_more_copies_leave_a_log_that_rests() -> None:
     ((vlog, seq, end),) = world.manager.rest([1])
     assert (vlog, seq, end) == (1, 1, pusher.vlog.position)
     world.vsegs.records[1, 1].end = end
-    world.manager.rested([1])
+    world.manager.rested([(vlog, seq, end)])
     assert world.manager.leave_behind() == {1: 1}
     assert world.manager.left_behind({1: 1})
     part.append()
