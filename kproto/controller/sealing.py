@@ -99,7 +99,16 @@ class _Copy:
 
 
 class _Progress:
-    __slots__ = ("away", "away_since", "copies", "durable", "first_answer", "since", "torn_since")
+    __slots__ = (
+        "away",
+        "away_since",
+        "copies",
+        "durable",
+        "first_answer",
+        "owner_asked",
+        "since",
+        "torn_since",
+    )
 
     def __init__(self, since: float) -> None:
         self.since = since
@@ -109,6 +118,8 @@ class _Progress:
         """Who is no member and may have all of it..."""
         self.away_since = since
         """...and when the last of them was first seen to be away."""
+        self.owner_asked: float | None = None
+        """When its owner was first asked for its own files."""
         self.torn_since = -math.inf
         """When the last copy that is torn was found to be."""
         self.durable = 0
@@ -264,6 +275,9 @@ class Sealing:
         """SEAL is on its way."""
         copy = self._known(ask)
         copy.asked, copy.asked_at = True, now
+        progress = self._progress[ask.vseg]
+        if ask.journal and progress.owner_asked is None:
+            progress.owner_asked = now
 
     def failed(self, ask: Ask, now: float) -> None:
         """No answer will come, or none that says anything about the copy."""
@@ -344,10 +358,13 @@ class Sealing:
             held = tuple(one for one in eligible if one in deciding or copies[one].position >= end)
             if rules.is_any_there(view.image, filter(view.is_sure, held)):
                 return Close(vseg.id, end, held, shortened)
-        owner, known = copies.get(view.owner), max(durable, self._torn_to(view, eligible))
-        may_tell = owner is not None and owner.eligible and rules.may_hold(view.image, view.owner)
-        if owner is not None and may_tell and rules.has_all(vseg, owner.position, known):
-            return Close(vseg.id, rules.sealed_end(vseg.start, [owner.position]), ())
+        owner = copies.get(view.owner)
+        if owner is not None and owner.eligible and rules.may_hold(view.image, view.owner):
+            torn = [copy.position for copy in copies.values() if copy.torn and not copy.limbo]
+            if view.all_told() or owner.position >= max(torn, default=vseg.start):
+                end = rules.sealed_end(vseg.start, [owner.position])
+                sure = [target for target in eligible if end > vseg.start and view.is_sure(target)]
+                return Close(vseg.id, end, tuple(one for one in sure if copies[one].position >= end))
         if rules.owner_holds(view.image, view.table, vseg) and not (
             owner is not None and view.is_past(owner.may_tell_until(self._loss_patience))
         ):
@@ -373,22 +390,14 @@ class Sealing:
             return sound
         return [longest]
 
-    def _torn_to(self, view: _View, eligible: list[CopyTarget]) -> int:
-        """The position of the longest copy that is torn, is here, and may yet decide."""
-        if view.is_past(view.progress.torn_since + self._loss_patience):
-            return view.vseg.start
-        copies = view.progress.copies
-        torn = [copies[target].position for target in eligible if copies[target].torn and target in view.here]
-        return max(torn, default=view.vseg.start)
-
     def _may_owner_have(self, view: _View, position: int) -> bool:
         """Its own files have so much (18b), or it has yet to tell; not for ever."""
         if not rules.owner_holds(view.image, view.table, view.vseg):
             return False
-        owner = view.progress.copies.get(view.owner)
-        if owner is not None and owner.answered and not owner.asked:
+        owner, asked = view.progress.copies.get(view.owner), view.progress.owner_asked
+        if owner is not None and owner.answered:
             return owner.eligible and owner.position >= position
-        return owner is None or not view.is_past(owner.may_tell_until(self._loss_patience))
+        return asked is None or not view.is_past(max(asked, view.progress.torn_since) + self._loss_patience)
 
     def _give_up(self, view: _View) -> Close | None:
         """Copies are in limbo or away, so is the owner, or it cannot help; and the loss is accepted: by an
@@ -445,11 +454,11 @@ class Sealing:
             for target in filter(view.is_to_be_asked, view.here)
         ]
         torn_since = view.progress.torn_since
-        late = torn_since > -math.inf and view.is_past(torn_since + self._patience)
+        late = torn_since > -math.inf and view.is_past(torn_since + self._loss_patience)
         if (late or view.all_told()) and rules.owner_holds(view.image, view.table, vseg):
             patience = self._patience if vseg.backups else 0.0
             if view.is_past(view.progress.since + patience) and view.is_to_be_asked(view.owner):
-                asks.append(Ask(vseg.id, view.owner, fence, True))
+                asks.append(Ask(vseg.id, view.owner, fence, True, True))
         return asks
 
 

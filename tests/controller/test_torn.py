@@ -175,77 +175,18 @@ def test_what_came_during_a_pause_of_the_controller_counts() -> None:
     assert (closed.end, closed.backups) == (200, (second.target,))
 
 
-def one_is_torn_the_other_is_silent() -> tuple[World, Ask]:
-    """A is torn, B is a member yet that answers nothing, their owner is back: what it is asked."""
-    world = owner_died()
-    world.register(1)
-    first, _ = world.plan().asks
-    world.answer(first, 180, torn=True)
-    world.now += PATIENCE - STALL
-    world.answer(world.plan().asks[0], 180, torn=True)
-    assert world.plan().asks == []
-    world.now += STALL
-    plan = world.plan()
-    assert plan.closes == [], "the owner has its journal, and nobody has asked for it"
-    (ask,) = plan.asks
-    assert ask.journal
-    return world, ask
-
-
-def test_the_owner_is_asked_before_the_torn_one_decides() -> None:
-    """Found by simulation: B was dead, the end of its session and that of the patience came together."""
-    world, ask = one_is_torn_the_other_is_silent()
-    assert world.close() == [], "it is reading"
-    world.answer(ask, 200)
-    (closed,) = world.close()
-    assert (closed.end, closed.backups, closed.shortened) == (200, (), False)
-
-
-def test_an_owner_that_has_less_or_cannot_tell_does_not_help() -> None:
-    for limbo, position in ((False, 170), (True, 200)):
-        world, ask = one_is_torn_the_other_is_silent()
-        world.answer(ask, position, limbo=limbo)
-        (closed,) = world.close()
-        assert (closed.end, closed.shortened) == (180, True)
-
-
-def test_an_owner_that_does_not_answer_is_not_waited_for_for_ever() -> None:
-    world, ask = one_is_torn_the_other_is_silent()
-    world.sealing.failed(ask, world.now)
-    assert world.close() == []
-    world.now += PATIENCE
-    (closed,) = world.close()
-    assert closed.end == 180
-
-
-def test_an_owner_that_has_less_than_a_torn_one_waits_for_it() -> None:
-    """Its last frame was damaged as well, and A has one more that was acknowledged."""
-    world, first, _ = one_is_torn_the_other_went_away()
-    world.register(1)
-    world.now += PATIENCE - STALL
-    (ask,) = world.plan().asks
-    assert ask.journal
-    world.answer(ask, 170)
-    assert world.close() == []
-    world.now += STALL
-    (closed,) = world.close()
-    assert closed.end == 180
-    assert first.target in closed.backups
-
-
-def test_an_owner_that_has_less_than_was_durable_waits_for_the_others() -> None:
+def test_what_was_durable_stays_so_while_who_said_it_is_restarted() -> None:
+    """B's file was damaged where it does not show it; A has all of it, said so, and comes back."""
     world = owner_died()
     first, second = world.plan().asks
     world.answer(first, 180, durable=180)
-    world.fence(first.target.node_id)
-    world.fence(second.target.node_id)
-    world.register(1)
-    world.plan()
-    world.now += PATIENCE
-    (ask,) = world.plan().asks
-    assert ask.journal
-    world.answer(ask, 170)
-    assert world.close() == []
     world.register(first.target.node_id)
-    world.seal_all(180)
-    assert (world.table.vsegs[first.vseg].end, world.table.vsegs[first.vseg].open) == (180, False)
+    world.plan()
+    world.answer(second, 170)
+    world.now += STALL
+    assert world.plan().closes == []
+    world.answer(first, 180)
+    for ask in world.plan().asks:
+        world.answer(ask, 180 if ask.target == first.target else 170)
+    (closed,) = world.close()
+    assert (closed.end, closed.backups) == (180, (first.target,))
