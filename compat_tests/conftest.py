@@ -7,11 +7,12 @@ from collections.abc import Callable, Iterator
 import pytest
 
 from compat_tests.support.java import Jvm
-from compat_tests.support.ports import PATIENCE_S
+from compat_tests.support.ports import FREE_PORTS, PATIENCE_S
 from compat_tests.support.target import Target, chosen, running_target
 from compat_tests.support.topics import create_topic, unique
 from kproto import local_cluster, testing
 
+local_cluster.FREE_PORTS = FREE_PORTS  # type: ignore[misc]
 local_cluster.START_TIMEOUT_S = PATIENCE_S  # type: ignore[misc]
 local_cluster.STOP_TIMEOUT_S = PATIENCE_S  # type: ignore[misc]
 testing.START_TIMEOUT_S = PATIENCE_S  # type: ignore[misc]

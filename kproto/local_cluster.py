@@ -37,7 +37,7 @@ CLEAN_FILE: Final = "clean"
 """These three are a broker's own, in its data directory; the last one only from a clean stop to a start."""
 INTERNAL_OFFSET: Final = 1000
 METRICS_OFFSET: Final = 2000
-FIRST_FREE_PORT: Final = 20_000
+FREE_PORTS: Final = range(20_000, 29_000)
 START_TIMEOUT_S: Final = 30.0
 STOP_TIMEOUT_S: Final = 30.0
 RUNNING, PAUSED, DEAD = "running", "paused", "dead"
@@ -490,7 +490,7 @@ def free_ports(count: int) -> list[int]:
     get: a broker that is away must find its port free when it comes back.
     """
     found: list[int] = []
-    port = FIRST_FREE_PORT + secrets.randbelow(9000)
+    port = secrets.choice(FREE_PORTS)
     while len(found) < count:
         port += 1
         with socket.socket() as probe:

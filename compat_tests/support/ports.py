@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import os
+import secrets
 import socket
-import time
 from collections.abc import Callable
 from typing import TypeVar
 
 from bench.failover import promises
 
 T = TypeVar("T")
+WORKER = int(os.environ.get("PYTEST_XDIST_WORKER", "gw0")[2:])
+FREE_PORTS = (range(20_000, 25_900), range(26_000, 31_900))[WORKER % 2]
+"""Others for each of two processes that run tests: a broker that was killed finds its port free again."""
 PATIENCE_S = 180.0
 """For what takes seconds: a busy machine takes many times as long, or stands still for some."""
 
@@ -23,7 +27,7 @@ def wait_until(
 
 def free_port() -> int:
     """A port on 127.0.0.1 nobody listens on now, below the range the kernel gives to outgoing connections."""
-    for port in range(20000 + (time.time_ns() // 1000) % 9000, 32000):
+    for port in range(secrets.choice(FREE_PORTS), FREE_PORTS.stop + 100):
         with socket.socket() as probe:
             probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
             try:
@@ -31,4 +35,4 @@ def free_port() -> int:
             except OSError:
                 continue
             return port
-    raise RuntimeError("no free port between 20000 and 32000")
+    raise RuntimeError(f"no free port in {FREE_PORTS}")
