@@ -52,7 +52,8 @@ async def _round(world: World, clients: Clients, checks: Checks, random: Random)
     acting = world.acting()
     spared = _with_only_copies(world) | ({acting[0].node} if acting is not None else set())
     numbers = [number for number in world.nodes if number not in spared]
-    pairs = [pair for pair in combinations(numbers, 2) if _survives(world, checks, pair)]
+    able = [number for number in numbers if not _opens_with_one_backup(world, number)]
+    pairs = [pair for pair in combinations(able, 2) if _survives(world, checks, pair)]
     if not pairs:
         world.count("two disks: too much moved")
         return
@@ -136,6 +137,14 @@ def _with_only_copies(world: World) -> set[int]:
     """Leaders of what nobody else has a copy of."""
     parts = world.image.streamlets.values()
     return {record.leader for part in parts for record in part if not record.sources}
+
+
+def _opens_with_one_backup(world: World, number: int) -> bool:
+    """The broker has asked for a virtual segment, and nobody knows who its backup will be: if that is the
+    other one, all copies are lost, and nobody can tell that nothing was acknowledged."""
+    broker = world.nodes[number].broker
+    pushers = broker._vlogs._replicated() if broker is not None else []
+    return any(pusher.opening and pusher.vlog.copies == 2 for pusher in pushers)
 
 
 async def _give_up(world: World, clients: Clients) -> None:
