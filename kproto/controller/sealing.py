@@ -60,6 +60,7 @@ class _Copy:
         "answered",
         "asked",
         "asked_at",
+        "durable",
         "epoch",
         "failed_at",
         "failing_since",
@@ -85,6 +86,8 @@ class _Copy:
         self.limbo = False
         self.torn = False
         """It may have acknowledged more than it can show."""
+        self.durable = 0
+        """So much is durable, it says."""
         self.epoch = -1
 
     @property
@@ -99,16 +102,7 @@ class _Copy:
 
 
 class _Progress:
-    __slots__ = (
-        "away",
-        "away_since",
-        "copies",
-        "durable",
-        "first_answer",
-        "owner_asked",
-        "since",
-        "torn_since",
-    )
+    __slots__ = ("away", "away_since", "copies", "first_answer", "since", "torn_since")
 
     def __init__(self, since: float) -> None:
         self.since = since
@@ -118,12 +112,8 @@ class _Progress:
         """Who is no member and may have all of it..."""
         self.away_since = since
         """...and when the last of them was first seen to be away."""
-        self.owner_asked: float | None = None
-        """When its owner was first asked for its own files."""
         self.torn_since = -math.inf
         """When the last copy that is torn was found to be."""
-        self.durable = 0
-        """So much is durable, a copy said; that stays true when it is gone, or back and not asked yet."""
 
     def copy(self, target: CopyTarget) -> _Copy:
         return self.copies.setdefault(target, _Copy())
@@ -275,9 +265,6 @@ class Sealing:
         """SEAL is on its way."""
         copy = self._known(ask)
         copy.asked, copy.asked_at = True, now
-        progress = self._progress[ask.vseg]
-        if ask.journal and progress.owner_asked is None:
-            progress.owner_asked = now
 
     def failed(self, ask: Ask, now: float) -> None:
         """No answer will come, or none that says anything about the copy."""
@@ -296,15 +283,13 @@ class Sealing:
         progress = self._progress[ask.vseg]
         if sealed.torn and not copy.torn:
             progress.torn_since = now
-        copy.position, copy.limbo, copy.torn, durable = sealed
+        copy.position, copy.limbo, copy.torn, copy.durable = sealed
         copy.epoch = epoch
         copy.thorough = ask.thorough
         copy.failing_since = None
         copy.sure_from = copy.asked_at
-        if not sealed.limbo:
-            progress.durable = max(progress.durable, durable)
-            if progress.first_answer is None:
-                progress.first_answer = now
+        if not sealed.limbo and progress.first_answer is None:
+            progress.first_answer = now
 
     def _known(self, ask: Ask) -> _Copy:
         progress = self._progress.setdefault(ask.vseg, _Progress(0.0))
@@ -342,7 +327,7 @@ class Sealing:
         vseg, progress = view.vseg, view.progress
         copies = progress.copies
         eligible = [target for target in vseg.backups if target in copies and copies[target].eligible]
-        durable = progress.durable
+        durable = max((copies[target].durable for target in eligible), default=vseg.start)
         eligible = [target for target in eligible if rules.has_all(vseg, copies[target].position, durable)]
         deciding: list[CopyTarget] = []
         if eligible and progress.first_answer is not None:
@@ -360,11 +345,7 @@ class Sealing:
                 return Close(vseg.id, end, held, shortened)
         owner = copies.get(view.owner)
         if owner is not None and owner.eligible and rules.may_hold(view.image, view.owner):
-            torn = [copy.position for copy in copies.values() if copy.torn and not copy.limbo]
-            if view.all_told() or owner.position >= max(torn, default=vseg.start):
-                end = rules.sealed_end(vseg.start, [owner.position])
-                sure = [target for target in eligible if end > vseg.start and view.is_sure(target)]
-                return Close(vseg.id, end, tuple(one for one in sure if copies[one].position >= end))
+            return Close(vseg.id, rules.sealed_end(vseg.start, [owner.position]), ())
         if rules.owner_holds(view.image, view.table, vseg) and not (
             owner is not None and view.is_past(owner.may_tell_until(self._loss_patience))
         ):
@@ -385,19 +366,7 @@ class Sealing:
         awaited = any(map(view.may_have_more, view.vseg.backups))
         if awaited and not view.is_past(progress.torn_since + self._loss_patience):
             return sound
-        longest = max(torn, key=lambda target: progress.copies[target].position)
-        if awaited and self._may_owner_have(view, progress.copies[longest].position):
-            return sound
-        return [longest]
-
-    def _may_owner_have(self, view: _View, position: int) -> bool:
-        """Its own files have so much (18b), or it has yet to tell; not for ever."""
-        if not rules.owner_holds(view.image, view.table, view.vseg):
-            return False
-        owner, asked = view.progress.copies.get(view.owner), view.progress.owner_asked
-        if owner is not None and owner.answered:
-            return owner.eligible and owner.position >= position
-        return asked is None or not view.is_past(max(asked, view.progress.torn_since) + self._loss_patience)
+        return [max(torn, key=lambda target: progress.copies[target].position)]
 
     def _give_up(self, view: _View) -> Close | None:
         """Copies are in limbo or away, so is the owner, or it cannot help; and the loss is accepted: by an
@@ -453,12 +422,10 @@ class Sealing:
             Ask(vseg.id, target, fence, False, view.has_answered(target) and view.is_thorough)
             for target in filter(view.is_to_be_asked, view.here)
         ]
-        torn_since = view.progress.torn_since
-        late = torn_since > -math.inf and view.is_past(torn_since + self._loss_patience)
-        if (late or view.all_told()) and rules.owner_holds(view.image, view.table, vseg):
+        if view.all_told() and rules.owner_holds(view.image, view.table, vseg):
             patience = self._patience if vseg.backups else 0.0
             if view.is_past(view.progress.since + patience) and view.is_to_be_asked(view.owner):
-                asks.append(Ask(vseg.id, view.owner, fence, True, True))
+                asks.append(Ask(vseg.id, view.owner, fence, True))
         return asks
 
 

@@ -173,20 +173,3 @@ def test_what_came_during_a_pause_of_the_controller_counts() -> None:
     world.say_again()
     (closed,) = world.close()
     assert (closed.end, closed.backups) == (200, (second.target,))
-
-
-def test_what_was_durable_stays_so_while_who_said_it_is_restarted() -> None:
-    """B's file was damaged where it does not show it; A has all of it, said so, and comes back."""
-    world = owner_died()
-    first, second = world.plan().asks
-    world.answer(first, 180, durable=180)
-    world.register(first.target.node_id)
-    world.plan()
-    world.answer(second, 170)
-    world.now += STALL
-    assert world.plan().closes == []
-    world.answer(first, 180)
-    for ask in world.plan().asks:
-        world.answer(ask, 180 if ask.target == first.target else 170)
-    (closed,) = world.close()
-    assert (closed.end, closed.backups) == (180, (first.target,))
