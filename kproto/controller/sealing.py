@@ -345,7 +345,7 @@ class Sealing:
                 return Close(vseg.id, end, held, shortened)
         owner = copies.get(view.owner)
         if owner is not None and owner.eligible and rules.may_hold(view.image, view.owner):
-            return Close(vseg.id, rules.sealed_end(vseg.start, [owner.position]), ())
+            return self._by_owner(view, eligible, rules.sealed_end(vseg.start, [owner.position]))
         if rules.owner_holds(view.image, view.table, vseg) and not (
             owner is not None and view.is_past(owner.may_tell_until(self._loss_patience))
         ):
@@ -367,6 +367,18 @@ class Sealing:
         if awaited and not view.is_past(progress.torn_since + self._loss_patience):
             return sound
         return [max(torn, key=lambda target: progress.copies[target].position)]
+
+    def _by_owner(self, view: _View, eligible: list[CopyTarget], end: int) -> Close:
+        """The owner's own files reach ``end`` (18b). A torn copy that is here and goes on there shows that
+        they were damaged, and decides (24c); who reaches the end is listed."""
+        told = {
+            target: view.progress.copies[target].position
+            for target in eligible
+            if view.is_sure(target) and rules.may_hold(view.image, target)
+        }
+        last = max([end, *told.values()])
+        held = tuple(target for target in told if told[target] >= last > view.vseg.start)
+        return Close(view.vseg.id, last, held, last > end)
 
     def _give_up(self, view: _View) -> Close | None:
         """Copies are in limbo or away, so is the owner, or it cannot help; and the loss is accepted: by an

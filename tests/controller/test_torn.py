@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 from kproto.controller.sealing import Ask, Sealing
 
 from .cluster_world import PATIENCE, STALL, World, reading
@@ -173,3 +175,28 @@ def test_what_came_during_a_pause_of_the_controller_counts() -> None:
     world.say_again()
     (closed,) = world.close()
     assert (closed.end, closed.backups) == (200, (second.target,))
+
+
+@pytest.mark.parametrize(
+    ("owners", "end", "is_listed", "shortened"),
+    [(170, 180, True, True), (180, 180, True, False), (190, 190, False, False)],
+    ids=["less", "as much", "more"],
+)
+def test_a_torn_one_that_is_here_decides_together_with_the_owner(
+    owners: int, end: int, is_listed: bool, shortened: bool
+) -> None:
+    """A was killed in a write and has all that was acknowledged; B is away; their owner may be damaged."""
+    world = owner_died()
+    first, second = world.plan().asks
+    world.fence(second.target.node_id)
+    world.register(1)
+    world.now += STALL / 2
+    world.answer(first, 180, torn=True)
+    world.say_again()
+    world.now += PATIENCE - STALL / 2  # as of the first question: before the torn one decides
+    (journal,) = world.plan().asks
+    assert journal.journal
+    world.answer(journal, owners)
+    (closed,) = world.close()
+    assert (closed.end, closed.shortened) == (end, shortened)
+    assert closed.backups == ((first.target,) if is_listed else ())

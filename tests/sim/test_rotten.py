@@ -194,3 +194,36 @@ def test_the_last_frame_of_an_open_copy_is_not_the_end_for_all(later: float | No
         world.look()
 
     play(world, scenario())
+
+
+def test_a_copy_that_a_kill_tore_makes_up_for_what_its_owner_lacks() -> None:
+    """All three are killed, one backup in a write; the other one stays away. The owner's last frame, that was
+    acknowledged, is damaged: the torn one has it."""
+    world = World(0, replace(QUIET, topics=[Topic("three", 1, 3)]))
+
+    async def scenario() -> None:
+        checks, clients, bad = await with_an_open_one(world)
+        target, other = bad.backups
+        end = world.nodes[target.node_id].store.copies[bad.id].end
+        checks.rotting(bad.node_id, bad.id)
+        for number in (bad.node_id, target.node_id, other.node_id):
+            world.crash(number)
+        _, torn = copy_of(world, bad, target)
+        torn.data[FILE_HEADER_SIZE + end - bad.start] = 1
+        owner = world.machines[bad.node_id]
+        epoch, vlog, seq = bad.id
+        journal = owner.find(f"{owner.root}/journal/{epoch:016}-{vlog:016}-{seq:08}.journal")
+        assert journal is not None
+        owner.rot(journal, FILE_HEADER_SIZE + end - bad.start - 1, 1)
+        world.start(bad.node_id)
+        await asyncio.sleep(SESSION_S / 2)
+        world.start(target.node_id)
+        while (now := world.table.vsegs[bad.id]).open:
+            await asyncio.sleep(0.1)
+            world.look()
+        assert (now.end, now.backups, now.shortened) == (end, (target,), True)
+        world.start(other.node_id)
+        await Reading(world, checks.leading.leaders).finish(clients)
+        world.look()
+
+    play(world, scenario())
