@@ -392,20 +392,11 @@ class Faults:
         """The next write or sync fails, of any file or of one kind: the process must end, and what it
         acknowledged be there. Or something else does, which it need not survive."""
         number = self._some()
-        if self.checks.may_kill(number) and not any(map(self._is_in_doubt, self.world.nodes.values())):
+        if self.checks.may_kill(number) and not any(node.in_doubt for node in self.world.nodes.values()):
             machine = self.world.machines[number]
             machine.fail_next = self.random.choice(OPERATIONS)
             machine.fail_where = self.random.choice(PLACES)
             self.world.count(f"EIO: {machine.fail_next}")
-
-    @staticmethod
-    def _is_in_doubt(node: Node) -> bool:
-        """Its disk is about to fail, or has, and what may be lost with that is not made up for: copies on
-        another one that fails, too, would be the last of two."""
-        machine = node.machine
-        failed = machine.fail_next is not None or "failed" in machine.folders.get(machine.root, {})
-        known = node.broker is not None and node.broker._member is not None
-        return failed or (known and (node.store.state.suspect or bool(node.store.state.limbo)))
 
     def harm_segment(self) -> None:
         any(map(self.damage.harm_segment, self._nodes()))

@@ -27,7 +27,7 @@ from tests.replica.support import ME, OTHER, Owner
 
 from .checks import Checks
 from .clients import Clients, Consumer, Ledger, make_chunk
-from .disk import SimDisk
+from .disk import Inode, SimDisk
 from .loop import RUNNING
 from .parts import STORE_IS_DOWN, installed
 from .plan import plan_of
@@ -149,6 +149,28 @@ def test_a_copy_that_a_failed_sync_cost_is_none_until_it_is_made_again() -> None
         assert [checks.may_lose_disk_meanwhile(number) for number in (2, 3)] == [True, False]
         disk.pwritev(fd, [owner.first, frame], 0)
         assert [checks.may_lose_disk_meanwhile(number) for number in (2, 3)] == [True, True]
+
+
+@pytest.mark.parametrize(
+    ("end", "policy", "others"),
+    [(None, FlushPolicy.MEMORY, False), (None, FlushPolicy.SYNCED, True), (7, FlushPolicy.MEMORY, True)],
+    ids=["open", "every ack was synced", "closed"],
+)
+def test_a_copy_that_is_in_limbo_after_a_failed_sync_is_not_counted_on(
+    end: int | None, policy: FlushPolicy, others: bool
+) -> None:
+    """Two disks were lost one after the other, and an operator had to say that the third copy is as good as
+    it was (seed 30091096)."""
+    world, owner = World(0, plan_of(0)), Owner(VsegId(2, 1, 6))
+    checks = Checks(world)
+    checks.stores.update({2: "b", 3: "c"})
+    backups = [CopyTarget(2, "b"), CopyTarget(3, "c")]
+    record = owner.record(end, backups)._replace(node_id=1, policy=policy)
+    world.table.apply(Change(1, {record.key: record.encode()}, ()))
+    assert [checks.may_lose_disk_meanwhile(number) for number in (2, 3)] == [True, True]
+    world.machines[2].make_folder(world.machines[2].root)
+    world.machines[2].link(f"{world.machines[2].root}/failed", Inode())
+    assert [checks.may_lose_disk_meanwhile(number) for number in (2, 3)] == [True, others]
 
 
 def referring(frame: bytes) -> bytes:

@@ -22,11 +22,12 @@ from kproto.controller.names import OFFSETS_TOPIC
 from kproto.errors import KafkaError
 from kproto.metadata.image import MetadataImage, load_image
 from kproto.metadata.store import Change
-from kproto.metadata.vlogs import VlogTable
+from kproto.metadata.vlogs import VlogTable, VsegRecord
 from kproto.net.ports import PeerError
 from kproto.replica.reach import NoCopyError
 from kproto.replica.store import ReplicaStore
 from kproto.replica.takeover import NotSealedError
+from kproto.vlog.classes import FlushPolicy
 
 from .disk import Machine, SimDisk, SimOs
 from .groups import topic_of_offsets
@@ -81,6 +82,20 @@ class Node:
         """Its copies."""
         assert self.running._member is not None
         return self.running._member.replicas.store
+
+    @property
+    def in_doubt(self) -> bool:
+        """Its disk is about to fail, or has, and what may be lost with that is not made up for: copies on
+        another one that fails, too, would be the last of two."""
+        failed = self.machine.fail_next is not None or "failed" in self.machine.folders.get(
+            self.machine.root, {}
+        )
+        known = self.broker is not None and self.broker._member is not None
+        return failed or (known and (self.store.state.suspect or bool(self.store.state.limbo)))
+
+    def may_disown(self, record: VsegRecord) -> bool:
+        """Its copy is, or will be, in limbo: nothing was lost, and nobody can tell (3, 35)."""
+        return self.in_doubt and record.open and record.policy != FlushPolicy.SYNCED
 
     @property
     def up(self) -> bool:
