@@ -368,11 +368,16 @@ class Sealing:
             return sound
         return [max(torn, key=lambda target: progress.copies[target].position)]
 
-    def _by_owner(self, view: _View, eligible: list[CopyTarget], end: int) -> Close:
+    def _by_owner(self, view: _View, eligible: list[CopyTarget], end: int) -> Close | None:
         """The owner's own files reach ``end`` (18b). A torn copy that is here and goes on there shows that
-        they were damaged, and decides (24c); who reaches the end is listed."""
+        they were damaged, and decides (24c), once it has said so again; who reaches the end is listed."""
+        copies = view.progress.copies
+        known = [target for target in view.here if target in copies and not copies[target].limbo]
+        more = [target for target in known if copies[target].position > end]
+        if any(not view.is_sure(target) and self._is_awaited(view, copies[target]) for target in more):
+            return None
         told = {
-            target: view.progress.copies[target].position
+            target: copies[target].position
             for target in eligible
             if view.is_sure(target) and rules.may_hold(view.image, target)
         }
@@ -412,6 +417,10 @@ class Sealing:
         copy = view.progress.copies[target]
         if target not in view.here or not copy.eligible or copy.thorough or not view.is_thorough:
             return False
+        return self._is_awaited(view, copy)
+
+    def _is_awaited(self, view: _View, copy: _Copy) -> bool:
+        """One that is here is being asked, or is to be; not for ever."""
         since = copy.asked_at if copy.asked else view.now
         if copy.failing_since is not None:
             since = copy.failing_since

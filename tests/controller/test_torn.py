@@ -177,15 +177,8 @@ def test_what_came_during_a_pause_of_the_controller_counts() -> None:
     assert (closed.end, closed.backups) == (200, (second.target,))
 
 
-@pytest.mark.parametrize(
-    ("owners", "end", "is_listed", "shortened"),
-    [(170, 180, True, True), (180, 180, True, False), (190, 190, False, False)],
-    ids=["less", "as much", "more"],
-)
-def test_a_torn_one_that_is_here_decides_together_with_the_owner(
-    owners: int, end: int, is_listed: bool, shortened: bool
-) -> None:
-    """A was killed in a write and has all that was acknowledged; B is away; their owner may be damaged."""
+def who_is_torn_and_the_owner_are_here() -> tuple[World, Ask, Ask, Ask]:
+    """A was killed in a write and has all that was acknowledged; B is away; their owner is being asked."""
     world = owner_died()
     first, second = world.plan().asks
     world.fence(second.target.node_id)
@@ -196,7 +189,52 @@ def test_a_torn_one_that_is_here_decides_together_with_the_owner(
     world.now += PATIENCE - STALL / 2  # as of the first question: before the torn one decides
     (journal,) = world.plan().asks
     assert journal.journal
+    return world, first, second, journal
+
+
+@pytest.mark.parametrize(
+    ("owners", "end", "is_listed", "shortened"),
+    [(170, 180, True, True), (180, 180, True, False), (190, 190, False, False)],
+    ids=["less", "as much", "more"],
+)
+def test_a_torn_one_that_is_here_decides_together_with_the_owner(
+    owners: int, end: int, is_listed: bool, shortened: bool
+) -> None:
+    """The owner's last frame may be damaged."""
+    world, first, _, journal = who_is_torn_and_the_owner_are_here()
     world.answer(journal, owners)
     (closed,) = world.close()
     assert (closed.end, closed.shortened) == (end, shortened)
     assert closed.backups == ((first.target,) if is_listed else ())
+
+
+@pytest.mark.parametrize("restarted", [False, True], ids=["B comes and goes", "A is restarted"])
+def test_a_torn_one_that_has_more_than_its_owner_may_say_so_again(restarted: bool) -> None:
+    """What it has said is void while the owner reads its journal."""
+    world, first, second, journal = who_is_torn_and_the_owner_are_here()
+    world.register((first if restarted else second).target.node_id)
+    world.plan()
+    world.now += STALL / 2
+    if not restarted:
+        world.fence(second.target.node_id)
+        world.plan()
+    world.answer(journal, 170)
+    assert world.plan().closes == []
+    world.answer(first, 180, torn=True)
+    while not (closed := world.close()):
+        for ask in world.plan().asks:
+            world.answer(ask, 170 if ask.journal else 180, torn=not ask.journal)
+    assert [(one.end, one.backups) for one in closed] == [(180, (first.target,))]
+
+
+def test_a_torn_one_that_does_not_say_so_again_is_not_waited_for_for_ever() -> None:
+    world, first, _, journal = who_is_torn_and_the_owner_are_here()
+    world.register(first.target.node_id)
+    world.plan()
+    world.now += STALL / 2
+    world.answer(journal, 170)
+    began = world.now
+    while not (closes := world.plan().closes) and world.now < began + 20 * PATIENCE:
+        world.now += STALL / 2
+    assert [close.end for close in closes] == [170]
+    assert world.now <= began + 2 * PATIENCE
