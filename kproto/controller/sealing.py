@@ -102,7 +102,7 @@ class _Copy:
 
 
 class _Progress:
-    __slots__ = ("away", "away_since", "copies", "first_answer", "since", "torn_since")
+    __slots__ = ("away", "away_since", "copies", "first_answer", "more_awaited", "since", "torn_since")
 
     def __init__(self, since: float) -> None:
         self.since = since
@@ -112,6 +112,8 @@ class _Progress:
         """Who is no member and may have all of it..."""
         self.away_since = since
         """...and when the last of them was first seen to be away."""
+        self.more_awaited: float | None = None
+        """Since when somebody who had said that it has more than the owner is to say so again."""
         self.torn_since = -math.inf
         """When the last copy that is torn was found to be."""
 
@@ -204,14 +206,16 @@ class _View:
             return not copy.torn and not copy.limbo
         return rules.may_hold(self.image, target) or target.node_id not in self.image.brokers
 
+    def has_told_since(self, target: CopyTarget) -> bool:
+        """It was asked since others are gone, and has answered."""
+        return self.has_answered(target) and self.progress.copies[target].sure_from >= self.asked_since
+
     def is_sure(self, target: CopyTarget) -> bool:
         """Its answer counts though others are gone: it was asked since, and read, or is in limbo anyway."""
         copy = self.progress.copies.get(target)
         if copy is None or not copy.answered:
             return False
-        if copy.limbo:
-            return True
-        return copy.sure_from >= self.asked_since and (copy.thorough or not self.is_thorough)
+        return copy.limbo or (self.has_told_since(target) and (copy.thorough or not self.is_thorough))
 
     def all_told(self) -> bool:
         """All that are here have answered, and again if they have to, or not for a stall."""
@@ -370,12 +374,17 @@ class Sealing:
 
     def _by_owner(self, view: _View, eligible: list[CopyTarget], end: int) -> Close | None:
         """The owner's own files reach ``end`` (18b). A torn copy that is here and goes on there shows that
-        they were damaged, and decides (24c), once it has said so again; who reaches the end is listed."""
-        copies = view.progress.copies
-        known = [target for target in view.here if target in copies and not copies[target].limbo]
-        more = [target for target in known if copies[target].position > end]
-        if any(not view.is_sure(target) and self._is_awaited(view, copies[target]) for target in more):
-            return None
+        they were damaged, and decides (24c): it may say so again, not for ever. Who reaches the end is
+        listed.
+        """
+        progress = view.progress
+        copies = progress.copies
+        known = [target for target in view.here if target in copies and not view.is_sure(target)]
+        if any(copies[target].position > end and not copies[target].limbo for target in known):
+            if progress.more_awaited is None:
+                progress.more_awaited = view.now
+            if not view.is_past(progress.more_awaited + self._loss_patience):
+                return None
         told = {
             target: copies[target].position
             for target in eligible
@@ -417,10 +426,6 @@ class Sealing:
         copy = view.progress.copies[target]
         if target not in view.here or not copy.eligible or copy.thorough or not view.is_thorough:
             return False
-        return self._is_awaited(view, copy)
-
-    def _is_awaited(self, view: _View, copy: _Copy) -> bool:
-        """One that is here is being asked, or is to be; not for ever."""
         since = copy.asked_at if copy.asked else view.now
         if copy.failing_since is not None:
             since = copy.failing_since
@@ -445,7 +450,8 @@ class Sealing:
         ]
         if view.all_told() and rules.owner_holds(view.image, view.table, vseg):
             patience = self._patience if vseg.backups else 0.0
-            if view.is_past(view.progress.since + patience) and view.is_to_be_asked(view.owner):
+            due = view.is_past(view.progress.since + patience) and not view.has_told_since(view.owner)
+            if due and view.is_to_be_asked(view.owner):
                 asks.append(Ask(vseg.id, view.owner, fence, True))
         return asks
 
