@@ -621,10 +621,8 @@ class Checks:
         world = self.world
         if not all(node.ready or not node.up for node in world.nodes.values()):
             return False
-        for node in world.nodes.values():
-            member = node.broker._member if node.up and node.broker is not None else None
-            if member is not None and member._acting is not None and member._acting._busy.locked():
-                return False
+        if any(node.is_deciding_by(number) for node in world.nodes.values()):
+            return False
         return all(
             record.empty
             or (bool(self._copies(record, without=number)) if record.backups else record.node_id != number)

@@ -7,14 +7,16 @@ import asyncio
 from collections.abc import Callable
 from dataclasses import replace
 from types import SimpleNamespace
-from typing import Any
+from typing import Any, cast
 
 import pytest
 
+from kproto.controller.sealing import Ask, Sealing
 from kproto.metadata.image import load_image
 from kproto.metadata.records import StreamletRecord, TopicRecord
 from kproto.metadata.store import Change, Entry
 from kproto.metadata.vlogs import CopyTarget, Move, VsegId
+from kproto.replica.messages import Sealed
 from tests.replica.support import Owner
 
 from .checks import Checks
@@ -110,6 +112,33 @@ def test_a_disk_may_be_lost_while_owners_are_dead_if_others_have_what_is_on_it()
     closed = record._replace(end=1_000, backups=())
     world.table.apply(Change(2, {closed.key: closed.encode()}, ()))
     assert [checks.may_lose_disk_meanwhile(number) for number in (1, 2, 3)] == [True, True, False]
+
+
+def test_no_disk_is_lost_while_its_broker_says_once_more_what_it_has() -> None:
+    """The answer was on its way, and counted: the copy was listed alone, and gone (seed 30091589)."""
+    world, sealing = World(0, plan_of(0)), Sealing(0.5, 10.0)
+    checks, vseg = Checks(world), VsegId(8, 1, 1)
+    member = SimpleNamespace(
+        _acting=SimpleNamespace(_busy=asyncio.Lock()),
+        _seat=None,
+        _embedded=SimpleNamespace(_sealing=sealing),
+    )
+    node, broker = world.nodes[1], SimpleNamespace(_member=member)
+    node.broker, node.process = cast(Any, broker), world.loop.process("n1#1", 1)
+    node.ready = True
+    ask = Ask(vseg, CopyTarget(2, "b"), 9, False)
+
+    def allowed() -> list[bool]:
+        return [checks.may_lose_disk_meanwhile(number) for number in (2, 3)]
+
+    sealing.asked(ask, 1.0)
+    assert allowed() == [True, True]
+    sealing.answered(ask, Sealed(100, False), 4, 1.0)
+    assert allowed() == [True, True]
+    sealing.asked(ask, 2.0)
+    assert allowed() == [False, True]
+    sealing.answered(ask, Sealed(100, False), 4, 2.0)
+    assert allowed() == [True, True]
 
 
 def test_a_copy_that_was_named_behind_a_power_loss_is_none() -> None:

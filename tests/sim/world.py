@@ -93,6 +93,17 @@ class Node:
         known = self.broker is not None and self.broker._member is not None
         return failed or (known and (self.store.state.suspect or bool(self.store.state.limbo)))
 
+    def is_deciding_by(self, number: int) -> bool:
+        """It is controller, and just writing down who has copies, or asks node ``number`` once more for what
+        it has: the answer, on its way, may be the last that it gives (seed 30091589)."""
+        member = self.broker._member if self.up and self.broker is not None else None
+        if member is None or member._acting is None:
+            return False
+        loop = member._seat._loop if member._seat is not None else member._embedded
+        known = loop._sealing._progress.values() if loop is not None else ()
+        copies = [copy for one in known for target, copy in one.copies.items() if target.node_id == number]
+        return member._acting._busy.locked() or any(copy.asked and copy.answered for copy in copies)
+
     def may_disown(self, record: VsegRecord) -> bool:
         """Its copy is, or will be, in limbo: nothing was lost, and nobody can tell (3, 35)."""
         return self.in_doubt and record.open and record.policy != FlushPolicy.SYNCED
