@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Iterator, Mapping
-from contextlib import closing, contextmanager, suppress
-from http import HTTPStatus
-from http.client import HTTPConnection
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
+from urllib.error import URLError
+from urllib.request import urlopen
 
 from bench.failover.copies import read_table
 from bench.failover.whole import Whole
@@ -55,13 +55,13 @@ def told(node: Node, path: str = "/recovery") -> Any:
     """A page of a broker's metrics address, which is closed while the broker starts (anew)."""
 
     def answered() -> bytes | None:
-        connection = HTTPConnection("127.0.0.1", node.metrics_port, timeout=PATIENCE_S)
-        with suppress(ConnectionRefusedError), closing(connection):
-            connection.request("GET", path)
-            found = connection.getresponse()
-            assert found.status == HTTPStatus.OK, f"{path}: {found.status}"
-            return found.read()
-        return None
+        try:
+            with urlopen(f"http://127.0.0.1:{node.metrics_port}{path}", timeout=PATIENCE_S) as answer:
+                return bytes(answer.read())
+        except URLError as error:
+            if not isinstance(error.reason, ConnectionRefusedError):
+                raise
+            return None
 
     return json.loads(wait_until(f"broker {node.node} answers {path}", answered))
 

@@ -534,11 +534,13 @@ class Checks:
 
     def _copies(self, record: VsegRecord, without: int = -1) -> list[CopyTarget]:
         """Those that are, and that their brokers do not disown (seed 30091096)."""
-        doubted = {number for number, node in self.world.nodes.items() if node.may_disown(record)}
+        nodes = self.world.nodes
         return [
             target
             for target in record.backups
-            if target.node_id not in doubted | {without} and self.intact(record.id, target)
+            if target.node_id != without
+            and self.intact(record.id, target)
+            and not nodes[target.node_id].may_disown(record)
         ]
 
     def _is_needed(self, number: int, path: str) -> bool:

@@ -13,6 +13,7 @@ import pytest
 from kproto.metadata.vlogs import CopyTarget, VsegRecord
 from kproto.replica.stored_file import file_name
 from kproto.vlog.frame import FILE_HEADER_SIZE
+from kproto.vlog.journal import file_name as journal_name
 
 from .checks import Checks
 from .clients import Clients
@@ -211,8 +212,7 @@ def test_a_copy_that_a_kill_tore_makes_up_for_what_its_owner_lacks() -> None:
         _, torn = copy_of(world, bad, target)
         torn.data[FILE_HEADER_SIZE + end - bad.start] = 1
         owner = world.machines[bad.node_id]
-        epoch, vlog, seq = bad.id
-        journal = owner.find(f"{owner.root}/journal/{epoch:016}-{vlog:016}-{seq:08}.journal")
+        journal = owner.find(f"{owner.root}/journal/{journal_name(*bad.id)}")
         assert journal is not None
         owner.rot(journal, FILE_HEADER_SIZE + end - bad.start - 1, 1)
         world.start(bad.node_id)

@@ -87,9 +87,8 @@ class Node:
     def in_doubt(self) -> bool:
         """Its disk is about to fail, or has, and what may be lost with that is not made up for: copies on
         another one that fails, too, would be the last of two."""
-        failed = self.machine.fail_next is not None or "failed" in self.machine.folders.get(
-            self.machine.root, {}
-        )
+        machine = self.machine
+        failed = machine.fail_next is not None or "failed" in machine.folders.get(machine.root, {})
         known = self.broker is not None and self.broker._member is not None
         return failed or (known and (self.store.state.suspect or bool(self.store.state.limbo)))
 
@@ -106,7 +105,7 @@ class Node:
 
     def may_disown(self, record: VsegRecord) -> bool:
         """Its copy is, or will be, in limbo: nothing was lost, and nobody can tell (3, 35)."""
-        return self.in_doubt and record.open and record.policy != FlushPolicy.SYNCED
+        return record.open and record.policy != FlushPolicy.SYNCED and self.in_doubt
 
     @property
     def up(self) -> bool:
