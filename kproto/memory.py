@@ -11,6 +11,7 @@ from collections import deque
 from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from mmap import mmap
 
 LARGE_BYTES: Final = 3 << 19
@@ -27,20 +28,23 @@ def buffer_of(size: int) -> memoryview:
 
 
 class Spares:
-    """A few large buffers for reuse, of at most ``MOST_BYTES`` together; those below ``LEAST`` are not
-    worth it.
+    """A few large buffers for reuse, of at most ``MOST_BYTES`` together, and no more than there is room for;
+    those below ``LEAST`` are not worth it.
     """
 
     LEAST: Final = 1 << 17
     MOST_BYTES: Final = 12 << 20
     """Three of the largest frames between brokers."""
 
-    __slots__ = ("_buffers", "_loose", "bytes")
+    __slots__ = ("_buffers", "_loose", "_room", "bytes")
 
-    def __init__(self, loose: bool = False) -> None:
-        """``loose``: who takes buffers gives them back soon, so much larger ones will do."""
+    def __init__(self, loose: bool = False, room: Callable[[], int] | None = None) -> None:
+        """``loose``: who takes buffers gives them back soon, so much larger ones will do. ``room``: the bytes
+        that may be kept now; who makes it smaller calls `shrink`.
+        """
         self._buffers: deque[bytearray | mmap] = deque()
         self._loose = loose
+        self._room = room
         self.bytes = 0
 
     def give(self, buffer: bytearray | mmap) -> None:
@@ -49,8 +53,8 @@ class Spares:
             return
         self._buffers.append(buffer)
         self.bytes += len(buffer)
-        while self.bytes > self.MOST_BYTES:
-            self.bytes -= len(self._buffers.popleft())
+        most = self.MOST_BYTES
+        self.shrink(most if self._room is None else min(most, self._room()))
 
     def give_unused(self, buffer: bytearray | mmap) -> None:
         """Keep ``buffer`` if nobody looks at it; whoever does will give it, or not."""
@@ -78,10 +82,10 @@ class Spares:
         self.give(view.obj)  # type: ignore[arg-type]
         return view
 
-    def clear(self) -> None:
-        """Give all of it back to the system."""
-        self._buffers.clear()
-        self.bytes = 0
+    def shrink(self, most: int) -> None:
+        """Give back to the system what is more than ``most`` bytes, those that were given first."""
+        while self.bytes > most:
+            self.bytes -= len(self._buffers.popleft())
 
 
 def untouched(data: bytearray | mmap) -> bool:

@@ -56,7 +56,7 @@ def test_spares_have_a_bound_and_small_ones_are_left_alone() -> None:
         spares.give(bytearray(Spares.MOST_BYTES + 1))
     assert SIZE * 3 <= spares.bytes <= Spares.MOST_BYTES
     assert spares.bytes % (SIZE * 3) == 0
-    spares.clear()
+    spares.shrink(0)
     assert (spares.bytes, spares.take(SIZE * 3)) == (0, None)
 
 

@@ -260,7 +260,7 @@ class BlockPool:
         """Give all free memory back to the system; for a log that has become idle."""
         self._wake()
         self._drop_free(self.budget)
-        self.spares.clear()
+        self.spares.shrink(0)
 
 
 def size_class_for(size: int) -> int:

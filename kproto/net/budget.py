@@ -10,12 +10,14 @@ Somebody can always go on. While half frames alone hold more than their half and
 first of them that asks is. A frame that does not fit into the bound waits until nothing else is held, but
 others may always hold something (a long poll is enough): after a while one is let in all the same (`lend`).
 So ``used`` is at most the limit, one frame of the largest size, and one read; where connections that hold
-little are read all the same (``Server.light``), that little and one read of each.
+little are read all the same (``Server.light``), that little and one read of each. Buffers kept for reuse have
+what is left below that last eighth, and give way.
 """
 
 from collections.abc import Callable
 
 from kproto.check import check
+from kproto.memory import Spares
 
 
 class MemoryBudget:
@@ -25,6 +27,7 @@ class MemoryBudget:
     """
 
     __slots__ = (
+        "_ample",
         "_lent",
         "_waiters",
         "_wake_at",
@@ -33,14 +36,19 @@ class MemoryBudget:
         "partial_limit",
         "privileged",
         "soft",
+        "spares",
         "used",
     )
 
-    def __init__(self, limit: int) -> None:
+    def __init__(self, limit: int, *, loose: bool = False) -> None:
+        """``loose``: as for `Spares`."""
         self.limit = limit
         """Beyond it nobody is read."""
         self.soft = limit - (limit >> 3)
         """Beyond it only connections that hold nothing are read."""
+        self.spares = Spares(loose, self.free)
+        """Buffers for large frames and answers."""
+        self._ample = self.soft - Spares.MOST_BYTES
         self._wake_at = self.soft - (limit >> 5)
         self.partial_limit = limit // 2
         self.used = 0
@@ -53,7 +61,7 @@ class MemoryBudget:
         self._waiters: dict[object, Callable[[], None]] = {}
 
     def free(self) -> int:
-        """Bytes an answer may take, never negative."""
+        """Bytes an answer may take, and buffers that nobody uses; never negative."""
         return max(0, self.soft - self.used)
 
     @property
@@ -65,6 +73,8 @@ class MemoryBudget:
         """Charge (or give back, when negative) ``delta`` bytes and wake waiters once there is room again."""
         self.used += delta
         check(self.used >= 0, "more bytes given back than charged: which connection settled twice?")
+        if self.used > self._ample:
+            self.spares.shrink(self.free())
         if self._waiters and delta < 0 and self.used <= self._wake_at:
             self._wake()
 

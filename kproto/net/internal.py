@@ -15,7 +15,6 @@ from dataclasses import replace
 from typing import Final, NamedTuple, Protocol
 
 from kproto.clock import SystemClock
-from kproto.memory import Spares
 from kproto.net.budget import MemoryBudget
 from kproto.net.ports import Buffer
 from kproto.net.server import Connection, Limits, Server
@@ -99,7 +98,7 @@ class InternalListener:
         """Who is refused tries again at once, and may be anybody."""
         self.on_closed: Callable[[Caller], object] | None = None
         """Called with the last caller of every greeted connection that ends; it may have others."""
-        self.memory = MemoryBudget(memory_bytes)
+        self.memory = MemoryBudget(memory_bytes, loose=True)
         """Bytes of requests and answers of all connections; beyond its limit those that hold some of it are
         not read."""
         limits = replace(limits, first_frame_bytes=HELLO_BYTES)
@@ -244,7 +243,6 @@ class _Server(Server):
         on_closed: Callable[[Connection], None],
     ) -> None:
         super().__init__(dispatch, budget, limits)
-        self.spares = Spares(loose=True)
         self.light = LIGHT_BYTES
         self._on_closed = on_closed
         self._strangers: dict[Connection, float] = {}

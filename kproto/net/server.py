@@ -16,7 +16,6 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Final
 
-from kproto.memory import Spares
 from kproto.net.budget import MemoryBudget
 from kproto.net.connection import FIRST_READ_AFTER_LARGE, SCRATCH_BYTES, Connection, Exchange
 
@@ -113,7 +112,7 @@ class Server:
         self.refuse: Callable[[Connection, str], None] = Connection.close
         """Ends a connection on which something came that is no frame: why is its second argument."""
         self.budget = budget
-        self.spares = Spares()
+        self.spares = budget.spares
         """Buffers for large frames."""
         self.light = 0
         """Connections that hold less are read though memory is used up; only large frames of theirs wait."""
