@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import Protocol
 
 from bench.jars import HERE, kafka_jars
+from kproto.local_cluster import free_port
 
 START_TIMEOUT_S = 120.0
 INTERRUPTS = (signal.SIGINT, signal.SIGTERM)
@@ -126,12 +127,6 @@ def usage(pid: int) -> Usage:
 def reset_peak(pid: int) -> None:
     """Let the peak resident size count from now."""
     Path(f"/proc/{pid}/clear_refs").write_text("5")
-
-
-def free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return int(probe.getsockname()[1])
 
 
 def answers(port: int) -> bool:

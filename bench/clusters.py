@@ -5,10 +5,8 @@
 
 from __future__ import annotations
 
-import json
 import shutil
 import signal
-import urllib.request
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
@@ -72,8 +70,7 @@ class KprotoCluster:
         """Replication so far, over all brokers: pushes, chunks and bytes in them, virtual logs."""
         rows: list[dict[str, Any]] = []
         for node in self._cluster.nodes:
-            with urllib.request.urlopen(f"http://127.0.0.1:{node.metrics_port}/vlogs", timeout=10) as answer:
-                rows += [row for row in json.load(answer) if row["copies"] > 1]
+            rows += [row for row in node.page("/vlogs") if row["copies"] > 1]
         pushed = sum(row["pushes"] for row in rows)
         return {
             "pushes": pushed,

@@ -9,7 +9,8 @@ import time
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from bench.brokers import ApacheKafka, answers, free_port
+from bench.brokers import ApacheKafka, answers
+from kproto.local_cluster import free_port
 
 CONTROLLERS = 3
 """So many brokers are controllers as well, or one in a cluster that is smaller."""

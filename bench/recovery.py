@@ -17,15 +17,12 @@ are made after `--repair-delay` ms, not after the default of 10 s. For many part
 
 from __future__ import annotations
 
-import json
 import shutil
 import threading
 import time
-import urllib.request
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from statistics import median
-from typing import Any
 
 import click
 
@@ -35,7 +32,7 @@ from bench.environment import environment
 from bench.rawclient import NONE, RawClient, one_record_batch
 from bench.results import KPROTO, Result, Run
 from bench.spread import by_leader, create, write
-from kproto.local_cluster import LocalCluster, Node
+from kproto.local_cluster import LocalCluster
 
 TOPIC = "lost"
 VICTIM = 2
@@ -57,12 +54,6 @@ SHOWN = [
     "brought_mb_per_s",
     "cpu_s_per_gb",
 ]
-
-
-def page(node: Node, path: str) -> Any:
-    """A page of a broker's metrics endpoint."""
-    with urllib.request.urlopen(f"http://127.0.0.1:{node.metrics_port}{path}", timeout=10) as answer:
-        return json.load(answer)
 
 
 def first_acks(ports: Sequence[int], topic: str, partitions: int, began: float) -> dict[int, float]:
@@ -130,8 +121,8 @@ def follow(cluster: LocalCluster, began: float, whole: bool, after_s: float) -> 
     left = [node for node in cluster.nodes if node.node != VICTIM]
     lacked = False
     while True:
-        here = [page(node, "/recovery/here") for node in left]
-        found = page(left[0], "/recovery")
+        here = [node.page("/recovery/here") for node in left]
+        found = left[0].page("/recovery")
         repairs = found["repairs"]
         lacked |= repairs["short"] > 0 or time.monotonic() - began > after_s
         short = repairs["short"] + repairs["running"] if lacked or not whole else 1
@@ -203,7 +194,7 @@ def measure(
         at_acks = together(usage(node.pid) for node in survivors)
         seen = follow(cluster, began, left >= REPLICAS, repair_delay_ms / 1000 + NOTICED_S)
         after = together(usage(node.pid) for node in survivors)
-        commit = page(survivors[0], "/recovery")["recoveries"][-1]
+        commit = survivors[0].page("/recovery")["recoveries"][-1]
         client = RawClient(survivors[0].port)
         led = client.leader_ports(TOPIC)
         client.close()

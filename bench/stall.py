@@ -9,11 +9,9 @@ lead as well: there is nothing to compare, only a limit.
 
 from __future__ import annotations
 
-import json
 import shutil
 import threading
 import time
-import urllib.request
 from collections.abc import Callable
 from pathlib import Path
 
@@ -98,8 +96,7 @@ def backup_of(cluster: LocalCluster) -> int:
     """How many virtual logs have the broker to stop among the backups of their open segment."""
     count = 0
     for node in cluster.nodes:
-        with urllib.request.urlopen(f"http://127.0.0.1:{node.metrics_port}/vlogs", timeout=10) as answer:
-            count += sum(STOPPED in row["backups"] for row in json.load(answer) if row["copies"] > 1)
+        count += sum(STOPPED in row["backups"] for row in node.page("/vlogs") if row["copies"] > 1)
     return count
 
 

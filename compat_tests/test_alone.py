@@ -50,8 +50,7 @@ def test_the_last_broker_starts_again_and_again(tmp_path: Path) -> None:
     with own_cluster(tmp_path, 3, QUICK_REPAIR) as cluster:
         create_topic(cluster.bootstrap_servers, "t", replicas=3)
         send(cluster, b"with backups")
-        cluster.kill(2)
-        cluster.kill(3)
+        cluster.kill(2, 3)
         send(cluster, b"alone")
         for restart in range(4):
             if restart % 2:

@@ -10,9 +10,10 @@ from pathlib import Path
 
 import pytest
 
-from bench.brokers import answers, free_port
+from bench.brokers import answers
 from bench.jars import installed_kafka, kafka_version
 from bench.quorum import CONTROLLER_OFFSET
+from kproto.local_cluster import free_port
 
 
 def peers(*arguments: str) -> subprocess.CompletedProcess[str]:

@@ -14,8 +14,8 @@ import pytest
 from confluent_kafka import Producer
 
 from compat_tests.support.broker import answers
-from compat_tests.support.ports import free_port, wait_until
-from kproto.local_cluster import LocalCluster
+from compat_tests.support.ports import wait_until
+from kproto.local_cluster import LocalCluster, free_port
 from kproto.testing import SubprocessBroker
 
 pytestmark = [pytest.mark.owns_broker, pytest.mark.kproto_only]

@@ -78,8 +78,7 @@ def test_kill_9_of_all_brokers_at_once(tmp_path: Path) -> None:
         load = ClusterLoad(cluster, partitions=8, producers=2)
         for _ in range(2):
             load.await_progress()
-            for node in cluster.nodes:
-                cluster.kill(node.node)
+            cluster.kill(*(node.node for node in cluster.nodes))
             cluster.start()
             load.await_progress()
         assert load.finish() > 100
@@ -177,8 +176,7 @@ def test_one_copy_waits_for_its_broker(tmp_path: Path) -> None:
 def test_topics_are_made_while_a_broker_is_away(tmp_path: Path) -> None:
     """As with Apache Kafka: it gets replicas, and copies once it is back; another one then loses its disk."""
     with own_cluster(tmp_path, brokers=4, settings=SMALL) as cluster:
-        cluster.kill(3)
-        cluster.kill(4)
+        cluster.kill(3, 4)
         load = ClusterLoad(cluster, partitions=6, producers=2, replicas=3)
         load.await_progress()
         cluster.start([3, 4])

@@ -235,11 +235,7 @@ def test_closed_virtual_segments_that_nobody_has_are_given_up_by_command(tmp_pat
     """Nobody can lead the partition; what is behind the last hole is served when that is accepted."""
     with own_cluster(tmp_path, settings=SLOW) as cluster:
         few = Numbered(cluster, 12_000)
-        for node in (2, 3):
-            cluster.pause(node)
-        for node in (2, 3):
-            cluster.kill(node)
-            cluster.wipe(node)
+        lose_disks(cluster, 2, 3)
         wait_until("they are missed", lambda: told(cluster.node(1))["waiting"])
         assert few.leader() == -1
         (row,) = accept_loss(cluster, "few-0", "--yes")
@@ -297,8 +293,7 @@ def test_files_of_copies_that_are_gone_are_made_again_by_who_took_over(tmp_path:
         few.move(1)
         await_copies(cluster)
         holders = [3, 4]
-        for node in holders:
-            cluster.kill(node)
+        cluster.kill(*holders)
         gone = [
             path
             for node in holders
@@ -341,11 +336,7 @@ def test_topics_with_more_copies_come_back_while_others_have_lost_all_of_theirs(
             topic = admin.list_topics(name, timeout=60).topics[name]
             return sum(part.leader in (1, 2) for part in topic.partitions.values())
 
-        for node in (3, 4):
-            cluster.pause(node)
-        for node in (3, 4):
-            cluster.kill(node)
-            cluster.wipe(node)
+        lose_disks(cluster, 3, 4)
         wait_until("all with three copies have leaders", lambda: led("many") == partitions)
         assert led("few") == 0, "all had both copies there"
         ends = {}

@@ -25,8 +25,7 @@ RECORDS = 400
 
 def lose_power(cluster: LocalCluster) -> None:
     """All brokers are killed, and start on a machine that was started, too."""
-    for node in cluster.nodes:
-        cluster.kill(node.node)
+    cluster.kill(*(node.node for node in cluster.nodes))
     for node in cluster.nodes:
         directory = Path(cluster.data_dir(node.node))
         (directory / "running").write_text("another start of the machine")

@@ -42,8 +42,7 @@ def test_what_no_backup_had_does_not_come_back(tmp_path: Path, then: str) -> Non
         send_all(producer(bootstrap, acks="all"), topic, 0, first)
         alone = producer(f"127.0.0.1:{cluster.node(LEADER).port}", acks=1, linger_ms=20)
         alone.list_topics(topic)
-        for node in OTHERS:
-            cluster.kill(node)
+        cluster.kill(*OTHERS)
         assert send_all(alone, topic, 0, unsealed) == list(range(5, 12)), "its journal has them"
         cluster.kill(LEADER)
         cluster.start()

@@ -23,9 +23,10 @@ import subprocess
 import sys
 import threading
 import time
+from collections import deque
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
-from typing import Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
 FILE: Final = "cluster.json"
 LOCK_FILE: Final = "cluster.lock"
@@ -38,8 +39,11 @@ CLEAN_FILE: Final = "clean"
 INTERNAL_OFFSET: Final = 1000
 METRICS_OFFSET: Final = 2000
 FREE_PORTS: Final = range(20_000, 29_000)
+_given: Final[deque[int]] = deque(maxlen=1000)
+"""Of those what this process was given last."""
 START_TIMEOUT_S: Final = 30.0
 STOP_TIMEOUT_S: Final = 30.0
+PAGE_S: Final = 10.0
 RUNNING, PAUSED, DEAD = "running", "paused", "dead"
 STOPPED: Final = "stopped"
 """What operators are told of a dead one that was stopped cleanly."""
@@ -69,6 +73,15 @@ class Node:
     metrics_port: int
     pid: int = 0
     born: int = 0
+
+    def page(self, path: str, timeout_s: float = PAGE_S) -> Any:
+        """A page of its metrics address, which is closed while it starts. Raises OSError, HTTPException and
+        ValueError for what is no JSON.
+        """
+        from urllib.request import urlopen
+
+        with urlopen(f"http://127.0.0.1:{self.metrics_port}{path}", timeout=timeout_s) as answer:
+            return json.load(answer)
 
 
 @dataclass(slots=True)
@@ -193,10 +206,12 @@ class LocalCluster:
         for each in started if wait else ():
             self._wait_until_up(each, deadline)
 
-    def kill(self, node: int) -> None:
-        """SIGKILL, as a crash would; the data stays."""
-        self._signal(node, signal.SIGKILL)
-        self._reap(self.node(node), STOP_TIMEOUT_S)
+    def kill(self, *nodes: int) -> None:
+        """SIGKILL, as a crash would, in the same moment; the data stays."""
+        for node in nodes:
+            self._signal(node, signal.SIGKILL)
+        for node in nodes:
+            self._reap(self.node(node), STOP_TIMEOUT_S)
 
     def pause(self, node: int) -> None:
         """SIGSTOP: the broker is there and does nothing."""
@@ -487,16 +502,20 @@ def is_free(port: int) -> bool:
 
 def free_ports(count: int) -> list[int]:
     """TCP ports of 127.0.0.1 that nobody listens on at this moment, below those that outgoing connections
-    get: a broker that is away must find its port free when it comes back.
+    get: who is away must find its port free when it comes back. This process does not get them again soon.
+    Raises :class:`ClusterError` when there are too few.
     """
     found: list[int] = []
-    port = secrets.choice(FREE_PORTS)
-    while len(found) < count:
-        port += 1
-        with socket.socket() as probe:
-            try:
-                probe.bind(("127.0.0.1", port))
-            except OSError:
-                continue
+    first = secrets.randbelow(len(FREE_PORTS))
+    for port in (*FREE_PORTS[first:], *FREE_PORTS[:first]):
+        if port not in _given and is_free(port):
+            _given.append(port)
             found.append(port)
-    return found
+            if len(found) == count:
+                return found
+    raise ClusterError(f"fewer than {count} ports are free from {FREE_PORTS.start} to {FREE_PORTS.stop}")
+
+
+def free_port() -> int:
+    """One of `free_ports`."""
+    return free_ports(1)[0]

@@ -37,7 +37,7 @@ import time
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Final, NoReturn
 
-from kproto.local_cluster import is_free
+from kproto.local_cluster import free_port, is_free
 
 if TYPE_CHECKING:
     import asyncio
@@ -89,13 +89,6 @@ def _address(listeners: str) -> tuple[str, int]:
     host = host.strip("[]")
     known = port.isdecimal() and int(port) <= LAST_PORT
     return "127.0.0.1" if host in ("", "0.0.0.0") else host, int(port) if known else 0
-
-
-def free_port() -> int:
-    """A TCP port of 127.0.0.1 that nobody listens on at this moment."""
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return int(probe.getsockname()[1])
 
 
 class _TestBroker:

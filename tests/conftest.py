@@ -1,6 +1,14 @@
-"""Property tests find what is wrong, not what is slow: an example takes as long as a busy machine needs."""
+"""Property tests find what is wrong, not what is slow: an example takes as long as a busy machine needs.
+Each of two processes that run tests has ports of its own: a broker that was killed finds its port free again.
+"""
+
+import os
 
 from hypothesis import HealthCheck, settings
 
+from kproto import local_cluster
+
 settings.register_profile("any machine", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("any machine")
+WORKER = int(os.environ.get("PYTEST_XDIST_WORKER", "gw0")[2:])
+local_cluster.FREE_PORTS = (range(20_000, 24_000), range(25_000, 29_000))[WORKER % 2]  # type: ignore[misc]

@@ -10,6 +10,7 @@ import subprocess
 import sys
 import threading
 import tomllib
+from collections import deque
 from pathlib import Path
 
 import pytest
@@ -341,3 +342,19 @@ def test_a_command_to_run_within_that_is_not_there(tmp_path: Path) -> None:
     cluster = Within.create(str(tmp_path / "cluster"), 1, 0, {})
     with pytest.raises(ClusterError, match="no-such-command: No such file or directory"):
         cluster.start()
+
+
+def test_free_ports_are_given_once_and_no_longer_when_somebody_listens(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    first, *rest = local_cluster.free_ports(8)
+    monkeypatch.setattr(local_cluster, "FREE_PORTS", range(first, first + 1))
+    with pytest.raises(ClusterError, match=f"fewer than 1 ports are free from {first} to {first + 1}"):
+        local_cluster.free_port()
+    monkeypatch.setattr(local_cluster, "_given", deque(maxlen=4))
+    assert local_cluster.free_port() == first
+    local_cluster._given.clear()
+    with socket.create_server(("127.0.0.1", first)), pytest.raises(ClusterError):
+        local_cluster.free_port()
+    assert local_cluster.free_port() == first
+    assert len({first, *rest}) == 8

@@ -17,9 +17,10 @@ from kproto.controller import NewTopic
 from kproto.directory import SEEN_FILE
 from kproto.errors import ErrorCode, KafkaError
 from kproto.handlers.forwarding import RemoteController
+from kproto.local_cluster import free_port
 from kproto.metadata.etcd import EtcdStore
 from kproto.metadata.etcd_layout import Layout, after
-from tests.metadata.etcd_process import free_ports, shared_etcd
+from tests.metadata.etcd_process import shared_etcd
 from tests.test_foreign_cluster import broker, internal_address, once
 
 LOST = "is without revision"
@@ -180,7 +181,7 @@ def test_a_broker_that_runs_does_not_follow_metadata_that_went_on_from_an_older_
     tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     """It is at a later revision than what the broker knows, and none of it follows from that."""
-    first, older, (port,) = tmp_path / "1", tmp_path / "older", free_ports(1)
+    first, older, port = tmp_path / "1", tmp_path / "older", free_port()
     here = {"kproto.internal.listen": f"127.0.0.1:{port}"}
 
     async def body() -> None:

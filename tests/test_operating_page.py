@@ -13,10 +13,11 @@ import pytest
 from kproto.cli.inspect_cluster import _RECOVERY_COLUMNS, _VLOG_COLUMNS
 from kproto.figures import _VLOG_COUNTERS, _VLOG_GAUGES, cluster, served, stored, topics
 from kproto.handlers.latency import Latency
+from kproto.local_cluster import free_port
 from kproto.metadata import MetadataImage
 from kproto.metadata.records import ONLINE
 from kproto.metrics import Metric
-from kproto.testing import free_port, kafka_broker
+from kproto.testing import kafka_broker
 
 PAGE = Path(__file__).parents[1] / "docs" / "operating.md"
 

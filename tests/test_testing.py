@@ -16,7 +16,7 @@ from bench.failover.promises import wait_until
 from kproto import testing
 from kproto.broker import Broker, StartError
 from kproto.config import ConfigError
-from kproto.local_cluster import process_of
+from kproto.local_cluster import free_port, process_of
 from kproto.net.client import Client
 from kproto.testing import InProcessBroker, SubprocessBroker, kafka_broker
 from kproto.wire.generated.metadata import MetadataRequest, MetadataRequestTopic
@@ -153,7 +153,7 @@ def test_a_start_that_fails_when_its_port_is_bound_says_why() -> None:
 
 def test_a_broker_that_waits_for_its_cluster_has_not_started(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(testing, "START_TIMEOUT_S", 3)
-    internal = {"kproto.internal.listen": "127.0.0.1:0", "kproto.join": f"127.0.0.1:{testing.free_port()}"}
+    internal = {"kproto.internal.listen": "127.0.0.1:0", "kproto.join": f"127.0.0.1:{free_port()}"}
     with (
         pytest.raises(RuntimeError, match="the broker did not start"),
         kafka_broker({"node.id": 2, **internal}, subprocess=True),
@@ -295,7 +295,7 @@ def test_who_stops_a_broker_that_failed_is_told(subprocess: bool, tmp_path: Path
 
 def test_who_stops_a_broker_that_was_fenced_is_told() -> None:
     """A process of its own would start anew; a broker inside a test cannot, and serves no longer."""
-    internal = [f"127.0.0.1:{testing.free_port()}" for _ in range(2)]
+    internal = [f"127.0.0.1:{free_port()}" for _ in range(2)]
     first = InProcessBroker({"node.id": 1, "kproto.internal.listen": internal[0]})
     member = {"node.id": 2, "kproto.internal.listen": internal[1], "kproto.join": internal[0]}
     second = InProcessBroker({**member, "kproto.controller.grace.ms": 1000})
@@ -364,7 +364,7 @@ def test_settings_may_be_numbers_and_the_directory_a_path(tmp_path: Path, subpro
 @pytest.mark.parametrize("subprocess", [False, True])
 @pytest.mark.parametrize("port", [0, None])
 def test_the_address_may_be_a_setting(subprocess: bool, port: int | None) -> None:
-    wanted = testing.free_port() if port is None else port
+    wanted = free_port() if port is None else port
     with kafka_broker({"listeners": f"PLAINTEXT://localhost:{wanted}"}, subprocess=subprocess) as broker:
         assert broker.port == wanted or not wanted
         assert broker.bootstrap_servers == f"localhost:{broker.port}"

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import json
 import shutil
 import signal
 import time
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
+from http.client import HTTPException
 from pathlib import Path
 from typing import Any, Final, Protocol
-from urllib.error import URLError
-from urllib.request import urlopen
 
 from confluent_kafka import ElectionType, KafkaException, TopicCollection, TopicPartition
 from confluent_kafka.admin import AdminClient
@@ -55,8 +53,8 @@ class Cluster(Protocol):
     def start(self, nodes: Sequence[int]) -> None:
         """Start and wait until they serve."""
 
-    def kill(self, node: int) -> None:
-        """SIGKILL."""
+    def kill(self, *nodes: int) -> None:
+        """SIGKILL, in the same moment."""
 
     def stop(self, node: int) -> None:
         """SIGTERM, and wait until the process has ended."""
@@ -142,8 +140,8 @@ class KprotoCluster:
     def start(self, nodes: Sequence[int]) -> None:
         self.local.start(nodes)
 
-    def kill(self, node: int) -> None:
-        self.local.kill(node)
+    def kill(self, *nodes: int) -> None:
+        self.local.kill(*nodes)
 
     def stop(self, node: int) -> None:
         self.local.stop([node])
@@ -178,9 +176,8 @@ class KprotoCluster:
         """What `kproto recovery` shows; None when no broker tells."""
         alive = [node for node in self.local.nodes if self.local.state(node) != DEAD]
         try:
-            with urlopen(f"http://127.0.0.1:{alive[0].metrics_port}/recovery", timeout=5) as answer:
-                found: dict[str, Any] = json.load(answer)
-        except (URLError, OSError, ValueError, IndexError):
+            found: dict[str, Any] = alive[0].page("/recovery", 5)
+        except (HTTPException, OSError, ValueError, IndexError):
             return None
         return found
 
@@ -217,8 +214,11 @@ class KafkaCluster:
         wanted = [self._processes[node] for node in (*spared, *nodes)]
         start([node for node in wanted if node.process is None])
 
-    def kill(self, node: int) -> None:
-        self._processes[node].stop(signal.SIGKILL)
+    def kill(self, *nodes: int) -> None:
+        for node in nodes:
+            self._send(node, signal.SIGKILL)
+        for node in nodes:
+            self._processes[node].stop(signal.SIGKILL)
 
     def stop(self, node: int) -> None:
         self._processes[node].stop()
@@ -227,14 +227,15 @@ class KafkaCluster:
         shutil.rmtree(self._processes[node].directory / "data", ignore_errors=True)
 
     def pause(self, node: int) -> None:
-        process = self._processes[node].process
-        assert process is not None
-        process.send_signal(signal.SIGSTOP)
+        self._send(node, signal.SIGSTOP)
 
     def resume(self, node: int) -> None:
+        self._send(node, signal.SIGCONT)
+
+    def _send(self, node: int, what: signal.Signals) -> None:
         process = self._processes[node].process
         assert process is not None
-        process.send_signal(signal.SIGCONT)
+        process.send_signal(what)
 
     def watch(self, topic: str) -> Callable[[], bool]:
         """Every partition of the topic has all its replicas in sync."""

@@ -96,8 +96,7 @@ class Rounds:
         """All brokers are killed; all start again with their data."""
         this = Round(number, ALL, list(self._cluster.nodes), False)
         self._listen(this)
-        for victim in this.victims:
-            self._cluster.kill(victim)
+        self._cluster.kill(*this.victims)
         began = time.monotonic()
         self._cluster.start(this.victims)
         self._load.await_progress()
@@ -155,8 +154,7 @@ class Rounds:
     def _fall(self, this: Round) -> None:
         self._listen(this)
         began = time.monotonic()
-        for victim in this.victims:
-            self._cluster.kill(victim)
+        self._cluster.kill(*this.victims)
         waits = this.wiped or self._chance.random() < 0.5
         if waits and len(this.victims) <= self._spare:
             # Otherwise it may be back before others lead what it led.

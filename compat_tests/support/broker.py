@@ -20,7 +20,7 @@ from pathlib import Path
 import psutil
 
 from compat_tests.support.java import JVM_QUIET, KAFKA_JARS
-from compat_tests.support.ports import free_port
+from kproto.local_cluster import free_port
 
 FAST_SETTINGS: dict[str, object] = {"group.initial.rebalance.delay.ms": 0}
 START_TIMEOUT_S = 180.0

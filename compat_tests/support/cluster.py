@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 from urllib.error import URLError
-from urllib.request import urlopen
 
 from bench.failover.copies import read_table
 from bench.failover.whole import Whole
@@ -38,8 +36,7 @@ def own_cluster(
 
 def lose_disks(cluster: LocalCluster, *nodes: int) -> None:
     """All of ``nodes`` die, and what they stored is gone."""
-    for node in nodes:
-        cluster.kill(node)
+    cluster.kill(*nodes)
     for node in nodes:
         cluster.wipe(node)
 
@@ -54,16 +51,15 @@ def tell_next_time(cluster: LocalCluster, name: str, value: str) -> None:
 def told(node: Node, path: str = "/recovery") -> Any:
     """A page of a broker's metrics address, which is closed while the broker starts (anew)."""
 
-    def answered() -> bytes | None:
+    def answered() -> tuple[Any] | None:
         try:
-            with urlopen(f"http://127.0.0.1:{node.metrics_port}{path}", timeout=PATIENCE_S) as answer:
-                return bytes(answer.read())
+            return (node.page(path, PATIENCE_S),)
         except URLError as error:
             if not isinstance(error.reason, ConnectionRefusedError):
                 raise
             return None
 
-    return json.loads(wait_until(f"broker {node.node} answers {path}", answered))
+    return wait_until(f"broker {node.node} answers {path}", answered)[0]
 
 
 def pushed_again(nodes: Iterable[Node]) -> int:

@@ -14,7 +14,7 @@ from collections import Counter
 from collections.abc import Iterable
 from contextlib import suppress
 
-from compat_tests.support.ports import free_port
+from kproto.local_cluster import free_port
 
 HEADER = struct.Struct(">ihhii")
 """Length, API, version, correlation, sender's node id: how a request between brokers begins."""

@@ -1,10 +1,8 @@
-"""Free TCP ports and waiting for something to happen."""
+"""Where brokers of tests listen, and waiting for something to happen."""
 
 from __future__ import annotations
 
 import os
-import secrets
-import socket
 from collections.abc import Callable
 from typing import TypeVar
 
@@ -23,16 +21,3 @@ def wait_until(
 ) -> T:
     """The first true value of `condition`; AssertionError naming `what` when none comes in time."""
     return promises.wait_until(what, condition, timeout_s, every_s)
-
-
-def free_port() -> int:
-    """A port on 127.0.0.1 nobody listens on now, below the range the kernel gives to outgoing connections."""
-    for port in range(secrets.choice(FREE_PORTS), FREE_PORTS.stop + 100):
-        with socket.socket() as probe:
-            probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-            try:
-                probe.bind(("127.0.0.1", port))
-            except OSError:
-                continue
-            return port
-    raise RuntimeError(f"no free port in {FREE_PORTS}")

@@ -7,7 +7,7 @@ import struct
 import threading
 from contextlib import suppress
 
-from compat_tests.support.ports import free_port
+from kproto.local_cluster import free_port
 
 
 class RecordingProxy:

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import json
 import time
 from collections.abc import Collection
 from http.client import HTTPException
 from typing import TYPE_CHECKING, Any, Final
-from urllib.request import urlopen
 
 import click
 
@@ -118,8 +116,7 @@ def _left(other: Node, number: int) -> dict[str, int]:
 def _draining(other: Node) -> dict[str, dict[str, int]]:
     """What the controller says is left on members that are drained, by node id."""
     try:
-        with urlopen(f"http://127.0.0.1:{other.metrics_port}/recovery", timeout=ANSWER_S) as answer:
-            found: dict[str, Any] = json.load(answer)
+        found: dict[str, Any] = other.page("/recovery", ANSWER_S)
     except (HTTPException, OSError, ValueError) as error:
         raise ClusterError(f"broker {other.node}: {error}") from None
     draining: dict[str, dict[str, int]] = found["draining"]

@@ -6,14 +6,14 @@ import pytest
 
 from bench.failover import promises
 from bench.failover.promises import UNTOLD, ProducerLoad, Promises, wait_until
-from kproto.local_cluster import free_ports
+from kproto.local_cluster import free_port
 
 
 def test_records_that_nobody_takes_are_told_and_not_counted_beyond_the_queue(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(promises, "FLUSH_S", 0.1)
-    (port,) = free_ports(1)
+    port = free_port()
     load = ProducerLoad(f"127.0.0.1:{port}", "t", [0, 1], 100, 1000, queue_buffering_max_messages=5)
     wait_until("a full queue", lambda: sum(load.promises.sent.values()) == 5)
     with pytest.raises(AssertionError, match=r"^5 records were not acknowledged within 0\.1 s"):
@@ -22,7 +22,7 @@ def test_records_that_nobody_takes_are_told_and_not_counted_beyond_the_queue(
 
 
 def test_a_producer_that_cannot_go_on_is_told() -> None:
-    (port,) = free_ports(1)
+    port = free_port()
     load = ProducerLoad(f"127.0.0.1:{port}", "t", [0], 1 << 20, 1000, message_max_bytes=1000)
     wait_until("a failure", lambda: load.promises.failed)
     with pytest.raises(AssertionError, match="ended with an error"):

@@ -17,7 +17,7 @@ from click.testing import CliRunner
 
 from bench.failover.promises import wait_until
 from kproto.cli.main import main
-from kproto.local_cluster import LocalCluster, free_ports, process_of
+from kproto.local_cluster import LocalCluster, free_port, process_of
 
 INTERRUPTIBLE = """
 import signal
@@ -71,7 +71,7 @@ def test_ctrl_c_in_the_first_start_leaves_nothing(tmp_path: Path, waiting: bool)
     runs on without being known, and another cluster can be started there."""
     directory = tmp_path / "cluster"
     command = [sys.executable, "-c", INTERRUPTIBLE, "cluster", "start", "--data-dir", str(directory)]
-    command += ["--brokers", "2", "--base-port", "0", "--metadata", f"etcd://127.0.0.1:{free_ports(1)[0]}/p"]
+    command += ["--brokers", "2", "--base-port", "0", "--metadata", f"etcd://127.0.0.1:{free_port()}/p"]
     logs = [str(directory / f"broker-{node}.log") for node in (1, 2)]
     with subprocess.Popen(command, start_new_session=True, stderr=subprocess.DEVNULL) as starting:
         try:
@@ -95,7 +95,7 @@ def test_ctrl_c_in_the_first_start_leaves_nothing(tmp_path: Path, waiting: bool)
 def test_ctrl_c_in_a_later_start_loses_no_process(tmp_path: Path) -> None:
     """The cluster was there before: it stays, and its brokers can be stopped."""
     directory = tmp_path / "cluster"
-    store = {"kproto.metadata.store": f"etcd://127.0.0.1:{free_ports(1)[0]}/p"}
+    store = {"kproto.metadata.store": f"etcd://127.0.0.1:{free_port()}/p"}
     cluster = LocalCluster.create(str(directory), 1, 0, store)
     command = [sys.executable, "-c", INTERRUPTIBLE, "cluster", "start", "--data-dir", str(directory)]
     log = directory / "broker-1.log"

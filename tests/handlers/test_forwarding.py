@@ -15,8 +15,9 @@ from kproto.errors import ErrorCode, KafkaError
 from kproto.handlers import forwarding, registry
 from kproto.handlers.dispatch import Dispatcher
 from kproto.handlers.forwarding import FORWARDED, RemoteController
+from kproto.local_cluster import free_port
 from kproto.metadata import MetadataImage, TopicRecord
-from kproto.testing import InProcessBroker, free_port
+from kproto.testing import InProcessBroker
 from kproto.wire import WireError
 from kproto.wire.framing import request_frame
 from kproto.wire.generated.alter_configs import AlterableConfig as OldConfig

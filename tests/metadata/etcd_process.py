@@ -6,7 +6,6 @@ import atexit
 import contextlib
 import functools
 import signal
-import socket
 import subprocess
 import tempfile
 import time
@@ -14,16 +13,9 @@ import urllib.request
 from collections.abc import Iterator
 from pathlib import Path
 
+from kproto.local_cluster import free_ports
+
 READY_S = 120.0
-
-
-def free_ports(count: int) -> list[int]:
-    """Ports that nobody listens on at the moment."""
-    with contextlib.ExitStack() as stack:
-        sockets = [stack.enter_context(socket.socket()) for _ in range(count)]
-        for each in sockets:
-            each.bind(("127.0.0.1", 0))
-        return [each.getsockname()[1] for each in sockets]
 
 
 class Etcd:

@@ -17,6 +17,7 @@ from hypothesis import strategies as st
 
 from kproto.clock import SystemClock
 from kproto.config.store_url import EtcdUrl
+from kproto.local_cluster import free_ports
 from kproto.metadata import ABSENT, Change, CompactedError, Condition, Entry, StoreError, opening
 from kproto.metadata import etcd as backend
 from kproto.metadata.etcd import EtcdStore
@@ -25,7 +26,7 @@ from kproto.metadata.etcd_members import Members
 from kproto.metadata.opening import open_store, wait_for_store
 from kproto.metadata.store import UnknownOutcomeError, UnreachableError
 
-from .etcd_process import etcd_cluster, free_ports, shared_etcd
+from .etcd_process import etcd_cluster, shared_etcd
 from .stores import run
 from .test_store import Model, transactions
 
