@@ -15,6 +15,7 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import Awaitable, Coroutine
+from functools import partial
 from types import GeneratorType
 from typing import TYPE_CHECKING, Any, Final
 
@@ -229,7 +230,9 @@ class Dispatcher:
     ) -> None:
         try:
             answer = await answer_of(response)
-            exchange.reply(response_frame(messages, context.version, context.correlation_id, answer))
+            await self._turns.reply(
+                exchange, partial(response_frame, messages, context.version, context.correlation_id, answer)
+            )
         except Exception:
             log.exception("%s of %s failed, closing its connection", messages.name, context.peer)
             exchange.connection.close("internal error")

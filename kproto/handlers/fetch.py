@@ -30,7 +30,13 @@ from typing import TYPE_CHECKING, Any, Final
 from kproto.errors import ErrorCode, KafkaError
 from kproto.handlers.context import Handler, RawHandle, Services
 from kproto.handlers.fetch_request import ParsedFetch, parse
-from kproto.handlers.fetch_sessions import FetchContext, FetchPartition, SessionCache
+from kproto.handlers.fetch_sessions import (
+    BYTES_EACH,
+    NO_SESSION,
+    FetchContext,
+    FetchPartition,
+    SessionCache,
+)
 from kproto.handlers.fetch_wire import (
     FIRST_WITH_ENDPOINTS,
     FIRST_WITH_IDS,
@@ -59,6 +65,8 @@ KEY: Final = 1
 ANY_SIZE: Final = 1 << 40
 LEAST_BYTES_UNDER_PRESSURE: Final = 64 * 1024
 """What a fetch may still answer when the memory budget is used up."""
+FEW: Final = 16
+"""Partitions of a fetch that are not worth counting the memory they take while it waits."""
 NOTHING: Final[Sequence[Any]] = ()
 Ranges = list[FileRange | RemoteRange]
 """What of one partition's answer is not in memory: file ranges, or one remote range."""
@@ -80,7 +88,12 @@ class Fetcher:
         self.services = services
         self.loop = asyncio.get_running_loop()
         self.deadlines = Deadlines(self.loop)
-        self.sessions = SessionCache(services.settings.max_incremental_fetch_session_cache_slots)
+        budget = services.budget
+        self.sessions = SessionCache(
+            services.settings.max_incremental_fetch_session_cache_slots,
+            budget.limit // 4 // BYTES_EACH,
+            budget.change,
+        )
         self.max_bytes = services.settings.fetch_max_bytes
         self.tasks: set[asyncio.Task[list[Loaded]]] = set()
         """Those that read from other brokers."""
@@ -112,6 +125,8 @@ class Fetcher:
                 pieces, size = answer(version, correlation_id, error.code, 0, False, ())
                 exchange.respond(pieces, size)
                 return
+        if context.session_id == NO_SESSION and len(request.wanted) > FEW:
+            exchange.charge(len(request.wanted) * BYTES_EACH)
         _Fetch(self, exchange, version, correlation_id, request, context).begin()
 
     def topic_record(self, key: str | bytes) -> TopicRecord | None:
@@ -475,6 +490,7 @@ class _Fetch:
             self._endpoints(leaders) if leaders else (),
         )
         self._answers = []
+        context.session.over()
         self._exchange.respond(pieces, size)
 
     def _endpoints(self, leaders: set[int]) -> list[Endpoint]:

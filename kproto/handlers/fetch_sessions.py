@@ -31,7 +31,9 @@ EVICTION_SECONDS: Final = 120.0
 MAX_PARTITIONS: Final = 20_000
 """Of one fetch: it is handled in one piece, up to 7 us for each."""
 MOST_PARTITIONS: Final = 1_000_000
-"""Of all sessions: up to 400 bytes for each."""
+"""Of all sessions, however much memory there is."""
+BYTES_EACH: Final = 560
+"""That a partition takes while it is fetched, in a session or by a request that waits: 550 were measured."""
 
 TopicKey = str | bytes
 """A name, or an id of 16 bytes."""
@@ -210,6 +212,15 @@ class Session:
         if not self.waiting:
             for one in self.partitions.values():
                 one.unwatch()
+            self.over()
+
+    def over(self) -> None:
+        """A request is answered. After the last one the partitions are forgotten: they know the session, too,
+        and what knows each other stays until a full collection, which is seldom.
+        """
+        if self.ended and not self.waiting:
+            self.partitions = {}
+            self.news = []
 
 
 class FetchContext:
@@ -234,10 +245,18 @@ class FetchContext:
 class SessionCache:
     """All sessions of a broker, least recently used first. Times are seconds of one monotonic clock."""
 
-    __slots__ = ("_random", "_sessions", "evictions", "partitions", "slots")
+    __slots__ = ("_charge", "_most", "_random", "_sessions", "evictions", "partitions", "slots")
 
-    def __init__(self, slots: int) -> None:
+    def __init__(
+        self,
+        slots: int,
+        most: int = MOST_PARTITIONS,
+        charge: Callable[[int], object] = lambda _: None,
+    ) -> None:
+        """``charge`` is told of the bytes that sessions take, or give back."""
         self.slots = slots
+        self._most = min(most, MOST_PARTITIONS)
+        self._charge = charge
         self.partitions = 0
         """Of all sessions together."""
         self.evictions = 0
@@ -276,11 +295,11 @@ class SessionCache:
             raise KafkaError(ErrorCode.FETCH_SESSION_TOPIC_ID_ERROR)
         size = len(found.partitions)
         found.update(wanted, forgotten)
-        self.partitions += len(found.partitions) - size
+        self._count(len(found.partitions) - size)
         if not found.partitions:
             self._drop(found)
             return FetchContext.once(())
-        if len(found.partitions) > MAX_PARTITIONS or self.partitions > MOST_PARTITIONS:
+        if len(found.partitions) > MAX_PARTITIONS or self.partitions > self._most:
             self._drop(found)
             raise KafkaError(ErrorCode.FETCH_SESSION_ID_NOT_FOUND)
         del self._sessions[session_id]
@@ -298,20 +317,25 @@ class SessionCache:
             session_id = self._random.randint(1, 2**31 - 1)
         session = Session(session_id, with_ids, wanted, now)
         self._sessions[session_id] = session
-        self.partitions += len(session.partitions)
+        self._count(len(session.partitions))
         return session
+
+    def _count(self, more: int) -> None:
+        self.partitions += more
+        if more:
+            self._charge(more * BYTES_EACH)
 
     def _make_room(self, size: int, now: float) -> bool:
         if self.slots <= 0:
             return False
-        while len(self._sessions) >= self.slots or self.partitions + size > MOST_PARTITIONS:
+        while len(self._sessions) >= self.slots or self.partitions + size > self._most:
             oldest = next(iter(self._sessions.values()))
             if now - oldest.used <= EVICTION_SECONDS:
                 break
             self._evict(oldest)
         else:
             return True
-        if self.partitions + size > MOST_PARTITIONS:
+        if self.partitions + size > self._most:
             return False
         settled = (s for s in self._sessions.values() if now - s.created > EVICTION_SECONDS)
         smallest = min(settled, key=lambda session: len(session.partitions), default=None)
@@ -326,5 +350,5 @@ class SessionCache:
 
     def _drop(self, session: Session) -> None:
         del self._sessions[session.id]
-        self.partitions -= len(session.partitions)
+        self._count(-len(session.partitions))
         session.end()

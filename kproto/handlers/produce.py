@@ -236,7 +236,12 @@ class Producer:
             else:
                 failed = True  # a topic without partitions is not answered; the generated codec writes that
         if acks == 0:
-            self._end_unanswered(exchange, topics)
+            pool = services.logs.pool
+            if touched and not failed and pool.used > pool.budget:
+                # Its bytes are counted until the journal has them, or nobody would make this client wait.
+                touched[-1].when_written(touched[-1].end, exchange.drop)
+            else:
+                self._end_unanswered(exchange, topics)
             return
         whose: Answerable = exchange
         if failed:

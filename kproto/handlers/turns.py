@@ -18,7 +18,7 @@ from types import GeneratorType
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 if TYPE_CHECKING:
-    from kproto.net.server import Connection
+    from kproto.net.server import Connection, Exchange, Server
 
 A = TypeVar("A")
 T = TypeVar("T")
@@ -31,7 +31,10 @@ TURN_SECONDS: Final = 0.001
 """What goes on for longer is continued in the next turn."""
 LARGE_BYTES: Final = 8 * 1024
 """From this size on a request can name thousands of things; it is not even parsed while another goes on."""
-
+LIGHT_BYTES: Final = 16 * 1024
+"""An answer of this size never waits for memory when it is the only one that its connection waits for."""
+LEND_SECONDS: Final = 0.5
+"""While memory is used up one request is begun, or answered, all the same after so long."""
 
 PART: Final = 250
 """Things of one request that tasks are begun for, or the controller decides about, in one go."""
@@ -40,12 +43,17 @@ PART: Final = 250
 class Turns:
     """See the module's text. Invariants: no queue in ``_line`` is empty; a turn is due iff it has one."""
 
-    __slots__ = ("_due", "_line")
+    __slots__ = ("_begun", "_due", "_lent", "_line", "_lock")
 
     def __init__(self) -> None:
         self._line: dict[Connection, deque[Steps[None]]] = {}
         """Whose turn is next comes first; only the first work of a connection may have begun."""
         self._due = False
+        self._begun = False
+        """The first work of the line has."""
+        self._lent = False
+        """It may begin though memory is used up."""
+        self._lock = asyncio.Lock()
 
     def must_wait(self, connection: Connection, size: int) -> bool:
         """Whether a request of ``size`` bytes is not to be begun now."""
@@ -70,13 +78,68 @@ class Turns:
         self._due = False
         connection, queue = next(iter(self._line.items()))
         if connection.closed:
+            self._begun = False
             del self._line[connection]
-        elif _one_turn(queue[0]):
-            queue.popleft()
-            del self._line[connection]
-            if queue:
-                self._line[connection] = queue  # behind the others
+        elif not self._begun and self._is_held(connection.server):
+            return
+        else:
+            self._begun = not _one_turn(queue[0])
+            if not self._begun:
+                queue.popleft()
+                del self._line[connection]
+                if queue:
+                    self._line[connection] = queue  # behind the others
         self._go_on()
+
+    def _is_held(self, server: Server) -> bool:
+        """While memory is used up nothing of the line is begun, since its answer would need more; but one
+        now and then, since what waits here may be what holds it."""
+        if not server.budget.is_short or self._lent:
+            self._lent = False
+            return False
+        loop = asyncio.get_running_loop()
+        later = loop.call_later(LEND_SECONDS, self._lend, server)
+        self._due = True
+
+        def go_on() -> None:
+            later.cancel()
+            loop.call_soon(self._turn)
+
+        server.budget.wait(self, go_on)
+        server.out_of_memory()
+        return True
+
+    def _lend(self, server: Server) -> None:
+        server.budget.stop_waiting(self)
+        self._lent = True
+        self._turn()
+
+    async def reply(self, exchange: Exchange, frame: Callable[[], bytes]) -> None:
+        """Answer with what ``frame`` makes. While memory is used up those who get much, or have asked for
+        more, get theirs one after the other, and seldom.
+        """
+        connection = exchange.connection
+        budget = connection.server.budget
+        made = frame()
+        is_light = len(made) <= LIGHT_BYTES and len(connection.pending) <= 1
+        if not is_light and (self._lock.locked() or budget.is_short):
+            del made
+            async with self._lock:
+                if budget.is_short and not connection.closed:
+                    await self._room(connection.server)
+                if connection.closed:
+                    return
+                made = frame()
+        exchange.reply(made)
+        connection.settle()
+
+    async def _room(self, server: Server) -> None:
+        """Wait until there may be room, at most ``LEND_SECONDS``."""
+        room: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        server.budget.wait(room, lambda: room.done() or room.set_result(None))
+        server.out_of_memory()
+        await asyncio.wait((room,), timeout=LEND_SECONDS)
+        server.budget.stop_waiting(room)
 
 
 class Pauses:

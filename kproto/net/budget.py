@@ -65,6 +65,11 @@ class MemoryBudget:
         return max(0, self.soft - self.used)
 
     @property
+    def is_short(self) -> bool:
+        """Only connections that hold nothing are read."""
+        return self.used >= self.soft
+
+    @property
     def waiting(self) -> bool:
         """Whether somebody waits for room."""
         return bool(self._waiters)

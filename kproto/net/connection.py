@@ -99,6 +99,11 @@ class Exchange:
         """This request gets no answer (acks=0)."""
         self.respond((), 0)
 
+    def charge(self, more: int) -> None:
+        """Until it is answered the request takes ``more`` bytes than its frame had."""
+        self.request_bytes += more
+        self.connection.held += more
+
 
 class TimedExchange(Exchange):
     """One that calls ``told`` with the seconds that its answer took, if it gets one."""

@@ -18,7 +18,7 @@ TOO_LONG = "x" * (LONGEST + 1)
 def test_the_member_id_of_the_longest_client_id_can_be_stored(client_id: str) -> None:
     member_id = new_member_id(client_id)
     assert fits(member_id)
-    assert member_id[:1000] == client_id[:1000]
+    assert member_id[:100] == client_id[:100]
     assert member_id != new_member_id(client_id)
 
 

@@ -7,13 +7,10 @@ import os
 from collections.abc import Awaitable, Callable
 from typing import Final, TypeVar
 
-from kproto.handlers.groups.records import LONGEST
-
 Reply = TypeVar("Reply")
 Response = TypeVar("Response")
 
-_TAIL_BYTES: Final = 37
-"""A hyphen and a UUID."""
+_LONGEST_PREFIX: Final = 255
 
 
 def answered(
@@ -28,7 +25,8 @@ async def _later(reply: asyncio.Future[Reply], convert: Callable[[Reply], Respon
 
 
 def new_member_id(prefix: str) -> str:
-    """A member id nobody else has: the client or instance id, as far as there is room, then a random UUID."""
+    """A member id nobody else has: the beginning of the client or instance id, then a random UUID. Ids that
+    were told to a client, which may never come back, are kept for its session timeout."""
     digits = os.urandom(16).hex()
-    prefix = prefix.encode()[: LONGEST - _TAIL_BYTES].decode(errors="ignore")
+    prefix = prefix.encode()[:_LONGEST_PREFIX].decode(errors="ignore")
     return f"{prefix}-{digits[:8]}-{digits[8:12]}-{digits[12:16]}-{digits[16:20]}-{digits[20:]}"

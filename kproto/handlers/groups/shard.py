@@ -169,7 +169,7 @@ class Shard:
         entry = self.entries.get(group_id)
         if entry is None:
             if request.member_id:
-                answer.set_result(JoinReply(answer, ErrorCode.UNKNOWN_MEMBER_ID, request.member_id))
+                answer.set_result(JoinReply(None, ErrorCode.UNKNOWN_MEMBER_ID, request.member_id))
                 return answer
             entry = self.obtain(group_id)
         self._run(entry, entry.group.join(self._now(), request, answer))
@@ -179,7 +179,7 @@ class Shard:
         answer: asyncio.Future[SyncReply] = asyncio.get_running_loop().create_future()
         entry = self.entries.get(group_id)
         if entry is None:
-            answer.set_result(SyncReply(answer, ErrorCode.UNKNOWN_MEMBER_ID))
+            answer.set_result(SyncReply(None, ErrorCode.UNKNOWN_MEMBER_ID))
         else:
             self._run(entry, entry.group.sync(request, answer))
         return answer
@@ -222,7 +222,8 @@ class Shard:
                 answer = effect.token
                 assert isinstance(answer, asyncio.Future)
                 if not answer.done():  # else the client is gone
-                    answer.set_result(effect)
+                    # Knowing each other, both would stay until a collection, with all that members said.
+                    answer.set_result(effect._replace(token=None))
         self._timers.schedule(entry, entry.group.wake_at)
 
     def _store(self, entry: Entry, store: Store, stored: asyncio.Future[ErrorCode] | None) -> None:

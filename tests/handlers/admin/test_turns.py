@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable, Iterator
 from itertools import count
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -13,6 +14,7 @@ from kproto.errors import ErrorCode
 from kproto.handlers import turns
 from kproto.handlers.dispatch import Dispatcher
 from kproto.handlers.turns import Steps, Turns, answer_of
+from kproto.net.budget import MemoryBudget
 from kproto.wire.framing import parse_response_frame, request_frame
 from kproto.wire.generated.alter_configs import AlterConfigsRequest
 from kproto.wire.generated.alter_configs import AlterConfigsResource as Altered
@@ -47,6 +49,7 @@ class Client:
     def __init__(self) -> None:
         self.peer = "client"
         self.closed = False
+        self.server = SimpleNamespace(budget=MemoryBudget(1 << 20), out_of_memory=lambda: None)
         self.asked: list[Asked] = []
         self.pending: list[Asked] = []
 
@@ -56,6 +59,9 @@ class Client:
 
     def close(self, reason: str) -> None:
         self.closed = True
+
+    def settle(self) -> None:
+        pass
 
     @property
     def answered(self) -> list[bool]:
@@ -86,6 +92,14 @@ MUCH = [
 ]
 
 
+@pytest.fixture
+def counted_turns(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A turn is so many looks at the clock, however long the machine takes between two of them."""
+    looks = count()
+    monkeypatch.setattr(turns, "perf_counter", lambda: next(looks) * turns.TURN_SECONDS / 10)
+
+
+@pytest.mark.usefixtures("counted_turns")
 @pytest.mark.parametrize(("key", "version", "request_", "field"), MUCH)
 def test_others_are_served_while_a_request_that_names_much_goes_on(cluster, key, version, request_, field):
     async def test() -> None:
@@ -179,11 +193,8 @@ def test_what_is_awaited_for_many_is_awaited_in_parts_and_in_order(monkeypatch):
     assert asyncio.run(turns.for_each((), work)) == []
 
 
-def test_what_is_small_is_answered_at_once(cluster, monkeypatch):
-    """A turn is so many looks at the clock here, however long the machine takes between two of them."""
-    looks = count()
-    monkeypatch.setattr(turns, "perf_counter", lambda: next(looks) * turns.TURN_SECONDS / 10)
-
+@pytest.mark.usefixtures("counted_turns")
+def test_what_is_small_is_answered_at_once(cluster):
     async def test() -> None:
         dispatcher, client = Dispatcher(cluster.services), Client()
         send(dispatcher, client, 3, 12, MetadataRequest(topics=None))

@@ -1,0 +1,176 @@
+"""What clients ask, without reading or again and again, is within the bound on memory, and gone when it is
+over."""
+
+import gc
+import os
+import socket
+import struct
+import time
+
+import pytest
+from conftest import Kafka, chunk_of, produce_request
+
+from bench.failover.promises import wait_until
+from kproto.handlers.fetch_sessions import FetchPartition
+from kproto.handlers.groups.model import JoinReply
+from kproto.net.budget import MemoryBudget
+from kproto.testing import InProcessBroker, kafka_broker
+from kproto.wire.framing import request_frame
+from kproto.wire.generated.api_versions import ApiVersionsRequest
+from kproto.wire.generated.describe_configs import DescribeConfigsRequest, DescribeConfigsResource
+from kproto.wire.generated.describe_groups import DescribeGroupsRequest
+from kproto.wire.generated.fetch import FetchPartition as Asked
+from kproto.wire.generated.fetch import FetchRequest, FetchTopic
+from kproto.wire.generated.find_coordinator import FindCoordinatorRequest
+from kproto.wire.generated.join_group import JoinGroupRequest, JoinGroupRequestProtocol
+from kproto.wire.generated.metadata import MetadataRequest
+from kproto.wire.generated.sync_group import SyncGroupRequest, SyncGroupRequestAssignment
+
+LIMIT = 4 << 20
+
+
+@pytest.fixture
+def small():
+    settings = {"kproto.request.memory.bytes": LIMIT + (1 << 20), "kproto.log.memory.bytes": 1 << 20}
+    with kafka_broker(settings) as broker, Kafka(broker.host, broker.port) as client:
+        yield broker, client
+
+
+def living(kind: type) -> int:
+    return sum(type(one) is kind for one in gc.get_objects())
+
+
+def held(of: int) -> int:
+    """What is charged to the budget with that limit."""
+    return max(one.used for one in gc.get_objects() if type(one) is MemoryBudget and one.limit == of)
+
+
+def most_held(broker: InProcessBroker, frames: bytes, connections: int, least: int) -> int:
+    """The most that is held for connections that send ``frames`` and read nothing: once it was more than
+    ``least`` it is watched for a while."""
+    most = 0
+    until = time.monotonic() + 60
+    budgets = [one for one in gc.get_objects() if type(one) is MemoryBudget and one.limit == LIMIT]
+    socks = [socket.create_connection((broker.host, broker.port)) for _ in range(connections)]
+    try:
+        for sock in socks:
+            sock.sendall(frames)
+        while (now := time.monotonic()) < until:
+            if most <= least < max(one.used for one in budgets):
+                until = now + 2
+            most = max(most, *(one.used for one in budgets))
+            time.sleep(0.001)
+    finally:
+        for sock in socks:
+            sock.close()
+    assert most > least
+    return most
+
+
+def ask(topic: str, partitions: int, wait_ms: int) -> FetchRequest:
+    asked = [Asked(partition=index, fetch_offset=0, partition_max_bytes=1000) for index in range(partitions)]
+    topics = [FetchTopic(topic=topic, partitions=asked)]
+    return FetchRequest(max_wait_ms=wait_ms, min_bytes=1, max_bytes=1 << 20, topics=topics)
+
+
+@pytest.mark.parametrize("wait_ms", [0, 20])
+def test_a_fetch_without_session_leaves_nothing_for_the_collector(kafka, wait_ms):
+    name, _ = kafka.create(partitions=10)
+    gc.collect()
+    gc.disable()
+    try:
+        before = living(FetchPartition)
+        for _ in range(10):
+            kafka.call(1, 4, ask(name, 10, wait_ms))
+        assert living(FetchPartition) == before
+    finally:
+        gc.enable()
+
+
+def member(client: Kafka, group: str, size: int) -> None:
+    client.call(10, 4, FindCoordinatorRequest(coordinator_keys=[group]))
+    request = JoinGroupRequest(
+        group_id=group,
+        session_timeout_ms=60_000,
+        rebalance_timeout_ms=60_000,
+        protocol_type="consumer",
+        protocols=[JoinGroupRequestProtocol(name="range", metadata=bytes(6))],
+    )
+    until = time.monotonic() + 60
+    while (joined := client.call(11, 2, request)).error_code and time.monotonic() < until:
+        time.sleep(0.05)
+    mine = [SyncGroupRequestAssignment(member_id=joined.member_id, assignment=bytes(size))]
+    sync = SyncGroupRequest(group_id=group, generation_id=1, member_id=joined.member_id, assignments=mine)
+    assert client.call(14, 2, sync).error_code == 0
+
+
+def test_joins_leave_nothing_for_the_collector(kafka):
+    member(kafka, "first", 10)
+    gc.collect()
+    gc.disable()
+    try:
+        before = living(JoinReply)
+        for number in range(5):
+            member(kafka, f"g{number}", 10)
+        assert living(JoinReply) == before
+    finally:
+        gc.enable()
+
+
+def test_answers_of_requests_in_line_are_within_the_bound(small):
+    """The first request takes long, so the small ones wait behind it: what they are answered was not counted
+    before it was made. 4 connections had 500 MB."""
+    broker, client = small
+    names = [client.create()[0] for _ in range(60)]
+    client.create(partitions=3000)
+    slow = DescribeConfigsRequest(
+        resources=[DescribeConfigsResource(resource_type=2, resource_name=name) for name in names]
+    )
+    metadata = request_frame(3, 12, MetadataRequest(topics=None), 1)
+    frames = bytes(request_frame(32, 1, slow, 1) + metadata * 600)
+    assert most_held(broker, frames, 3, LIMIT // 2) < 2 * LIMIT
+
+
+def test_answers_that_are_awaited_are_within_the_bound(small):
+    broker, client = small
+    member(client, "large", 500_000)
+    frame = bytes(request_frame(15, 0, DescribeGroupsRequest(groups=["large"]), 1))
+    assert most_held(broker, frame * 300, 3, LIMIT // 2) < 2 * LIMIT
+
+
+def test_what_a_fetch_of_many_partitions_takes_is_counted_while_it_waits(small):
+    broker, client = small
+    name, _ = client.create(partitions=1000)
+    frame = bytes(request_frame(1, 4, ask(name, 1000, 60_000), 1))
+    assert most_held(broker, frame, 3, 3 * 1000 * 400) < 2 * LIMIT
+
+
+def test_what_sessions_take_is_counted_and_given_back(small):
+    client = small[1]
+    request = ask("unknown", 1000, 0)
+    request.session_id, request.session_epoch = 0, 0
+    ids = [client.call(1, 11, request).session_id for _ in range(10)]
+    kept = [one for one in ids if one]
+    assert 0 < len(kept) < 10, "the others have to ask for all of it each time"
+    assert len(kept) * 400_000 <= held(LIMIT) <= LIMIT // 4
+    for one in kept:
+        request.session_id, request.session_epoch = one, -1
+        client.call(1, 11, request)
+    wait_until("all is given back", lambda: not held(LIMIT))
+
+
+def test_who_wants_no_answers_waits_while_memory_for_new_data_is_used_up(small, monkeypatch):
+    """Nobody else makes such a client wait: its data went beyond the memory there is for it, without being
+    counted, until some was refused, which is a closed connection."""
+    broker, client = small
+    name, _ = client.create(flush_messages="1")
+    produce = bytes(request_frame(0, 7, produce_request(name, (0, chunk_of(bytes(200_000))), acks=0), 1))
+    last = bytes(request_frame(18, 0, ApiVersionsRequest(), 2))
+    sync = os.fdatasync
+    monkeypatch.setattr(os, "fdatasync", lambda fd: (time.sleep(0.1), sync(fd)))
+    with socket.create_connection((broker.host, broker.port)) as sock:
+        sock.settimeout(60)
+        sock.sendall(produce * 100 + last)
+        head = sock.recv(8, socket.MSG_WAITALL)
+    assert struct.unpack(">4xi", head) == (2,), "nothing was refused"
+    assert client.stored(name, chunk_of(b"last")) == 100
