@@ -236,12 +236,7 @@ class Producer:
             else:
                 failed = True  # a topic without partitions is not answered; the generated codec writes that
         if acks == 0:
-            pool = services.logs.pool
-            if touched and not failed and pool.used > pool.budget:
-                # Its bytes are counted until the journal has them, or nobody would make this client wait.
-                touched[-1].when_written(touched[-1].end, exchange.drop)
-            else:
-                self._end_unanswered(exchange, topics)
+            self._end_unanswered(exchange, topics, touched)
             return
         whose: Answerable = exchange
         if failed:
@@ -439,10 +434,16 @@ class Producer:
 
     # --- answers -----------------------------------------------------------------------------------
 
-    def _end_unanswered(self, exchange: Exchange, topics: list[TopicOutcome]) -> None:
+    def _end_unanswered(
+        self, exchange: Exchange, topics: list[TopicOutcome], touched: list[VirtualLogPort]
+    ) -> None:
         errors = {outcome[4].name for _, outcomes in topics for outcome in outcomes if outcome[4]}
+        pool = self._services.logs.pool
         if errors:
             exchange.connection.close(f"acks=0 and {', '.join(sorted(errors))}")
+        elif touched and pool.used > pool.budget:
+            # Its bytes are counted until the journal has them, or nobody would make this client wait.
+            touched[-1].when_written(touched[-1].end, exchange.drop)
         else:
             exchange.drop()
 

@@ -13,6 +13,7 @@ from __future__ import annotations
 import asyncio
 from collections import deque
 from collections.abc import Awaitable, Callable, Generator, Hashable, Iterable, Iterator, Sequence
+from contextlib import suppress
 from time import perf_counter
 from types import GeneratorType
 from typing import TYPE_CHECKING, Any, Final, TypeVar
@@ -135,10 +136,11 @@ class Turns:
 
     async def _room(self, server: Server) -> None:
         """Wait until there may be room, at most ``LEND_SECONDS``."""
-        room: asyncio.Future[None] = asyncio.get_running_loop().create_future()
-        server.budget.wait(room, lambda: room.done() or room.set_result(None))
+        room = asyncio.Event()
+        server.budget.wait(room, room.set)
         server.out_of_memory()
-        await asyncio.wait((room,), timeout=LEND_SECONDS)
+        with suppress(TimeoutError):
+            await asyncio.wait_for(room.wait(), LEND_SECONDS)
         server.budget.stop_waiting(room)
 
 
