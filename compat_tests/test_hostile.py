@@ -329,7 +329,7 @@ def exercise(bootstrap: str, topic: str) -> None:
     send_all(
         producer(bootstrap, compression_codec="lz4"), topic, 0, [Sample(b"k", bytes(500), (), BASE_TIME_MS)]
     )
-    client = consumer(bootstrap, group_id=topic, session_timeout_ms=6000, heartbeat_interval_ms=200)
+    client = consumer(bootstrap, group_id=topic, session_timeout_ms=60_000, heartbeat_interval_ms=200)
     client.subscribe([topic])
     messages(client, 2)
     client.commit(asynchronous=False)

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from confluent_kafka import Consumer, Producer, TopicPartition
+from confluent_kafka import Consumer, KafkaException, Producer, TopicPartition
 from confluent_kafka.admin import AdminClient, AlterConfigOpType, ConfigEntry, ConfigResource, ResourceType
 
 from compat_tests.support.cluster import (
@@ -195,10 +195,18 @@ class Numbered:
         assert offsets == list(range(self.records - count, self.records))
 
     def watermarks(self) -> tuple[int, int]:
-        consumer = Consumer({"bootstrap.servers": self.cluster.bootstrap_servers, "group.id": "nobody"})
-        low, high = consumer.get_watermark_offsets(TopicPartition("few", 0), timeout=60)
-        consumer.close()
-        return low, high
+        """Whoever is asked may not have heard yet who leads, and a client that was told so believes it."""
+
+        def ask() -> tuple[int, int] | None:
+            consumer = Consumer({"bootstrap.servers": self.cluster.bootstrap_servers, "group.id": "nobody"})
+            try:
+                return consumer.get_watermark_offsets(TopicPartition("few", 0), timeout=60)
+            except KafkaException:
+                return None
+            finally:
+                consumer.close()
+
+        return wait_until("a leader tells the watermarks", ask) or (0, 0)
 
     def check(self) -> tuple[int, int]:
         """Who asks for offset 0 is sent to what is left, which is all there and in its place. The log start
@@ -237,10 +245,10 @@ def test_closed_virtual_segments_that_nobody_has_are_given_up_by_command(tmp_pat
         few = Numbered(cluster, 12_000)
         lose_disks(cluster, 2, 3)
         wait_until("they are missed", lambda: told(cluster.node(1))["waiting"])
-        assert few.leader() == -1
+        wait_until("nobody leads", lambda: few.leader() == -1)
         (row,) = accept_loss(cluster, "few-0", "--yes")
         assert (row["topic"], row["partition"], row["result"]) == ("few", 0, "NONE")
-        assert few.leader() == 4
+        wait_until("broker 4 leads", lambda: few.leader() == 4)
         low, high = few.check()
         print(f"of 12000 records those from {low} to {high - 1} are left")
         assert low > 0
@@ -347,4 +355,4 @@ def test_topics_with_more_copies_come_back_while_others_have_lost_all_of_theirs(
         assert set(ends.values()) == {(0, 1)}
         rows = accept_loss(cluster, "few", "--yes")
         assert {row["result"] for row in rows} == {"NONE"}
-        assert led("few") == partitions
+        wait_until("all have leaders", lambda: led("few") == partitions)

@@ -57,7 +57,7 @@ def test_one_copy_becomes_three(tmp_path: Path) -> None:
 
 
 def test_cancelled_while_copies_are_made_and_done_later(tmp_path: Path) -> None:
-    settings = {**SETTINGS, "kproto.recovery.read.bytes.per.second": str(1 << 19)}
+    settings = {**SETTINGS, "kproto.recovery.read.bytes.per.second": str(1 << 18)}
     with own_cluster(tmp_path, settings=settings) as cluster, Admin(cluster.bootstrap_servers) as admin:
         load = ClusterLoad(cluster, partitions=8, producers=2, replicas=1)
         stored(load, 10)
@@ -94,7 +94,7 @@ def test_cancelled_while_copies_are_made_and_done_later(tmp_path: Path) -> None:
 
 def test_a_leader_that_is_killed_after_the_copies_were_cancelled(tmp_path: Path) -> None:
     """What it appended meanwhile is in virtual logs that had backups; its own journal has all of it."""
-    settings = {**SETTINGS, "kproto.recovery.read.bytes.per.second": str(1 << 19)}
+    settings = {**SETTINGS, "kproto.recovery.read.bytes.per.second": str(1 << 16)}
     with own_cluster(tmp_path, settings=settings) as cluster, Admin(cluster.bootstrap_servers) as admin:
         load = ClusterLoad(cluster, partitions=8, producers=2, replicas=1)
         stored(load, 8)
@@ -108,7 +108,7 @@ def test_a_leader_that_is_killed_after_the_copies_were_cancelled(tmp_path: Path)
             cluster.kill(victim)
             cluster.start([victim])
             load.await_progress(60)
-        assert admin.leaders(load.topic) == leaders
+        wait_until("the same leaders", lambda: admin.leaders(load.topic) == leaders)
         assert load.finish() > 100
 
 
