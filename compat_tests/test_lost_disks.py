@@ -298,6 +298,7 @@ def test_files_of_copies_that_are_gone_are_made_again_by_who_took_over(tmp_path:
     with own_cluster(tmp_path, settings=SETTINGS) as cluster:
         few = Numbered(cluster, 8_000)
         first = next(vseg.id.owner_epoch for vseg in vsegs_of(cluster) if vseg.node_id == 2)
+        drain(few.admin, 1, AlterConfigOpType.DELETE)  # or it would soon be moved away from there
         few.move(1)
         await_copies(cluster)
         holders = [3, 4]
