@@ -92,7 +92,7 @@ class Fetcher:
         self.sessions = SessionCache(
             services.settings.max_incremental_fetch_session_cache_slots,
             budget.limit // 4 // BYTES_EACH,
-            budget.change,
+            budget.keep,
         )
         self.max_bytes = services.settings.fetch_max_bytes
         self.tasks: set[asyncio.Task[list[Loaded]]] = set()
@@ -331,11 +331,15 @@ class _Fetch:
                 watch = _Watch(self, partition, wanted)
                 partition.waiters.append(watch)
                 self._watches.append((partition, watch))
+            session.waiting.append(self.stay)
         else:
             session.wait(self.wake)
         self._exchange.interrupt = self._interrupt
         self._fetcher.deadlines.add(self._max_wait_ms, self)
         self._waits = True
+
+    def stay(self) -> None:
+        """In the session's ``waiting``, so that its partitions stay: news are counted elsewhere."""
 
     def wake(self) -> None:
         """News of one of the partitions."""
@@ -377,7 +381,7 @@ class _Fetch:
             return
         self._exchange.interrupt = None
         self._fetcher.deadlines.end(self._max_wait_ms, self)
-        self._context.session.rest(self.wake)
+        self._context.session.rest(self.stay if self._min_bytes > 1 else self.wake)
         for partition, watch in self._watches:
             partition.waiters.remove(watch)
         self._watches = []

@@ -236,7 +236,7 @@ class Producer:
             else:
                 failed = True  # a topic without partitions is not answered; the generated codec writes that
         if acks == 0:
-            self._end_unanswered(exchange, topics, touched)
+            self._end_unanswered(exchange, topics, touched, timeout_ms)
             return
         whose: Answerable = exchange
         if failed:
@@ -435,7 +435,7 @@ class Producer:
     # --- answers -----------------------------------------------------------------------------------
 
     def _end_unanswered(
-        self, exchange: Exchange, topics: list[TopicOutcome], touched: list[VirtualLogPort]
+        self, exchange: Exchange, topics: list[TopicOutcome], touched: list[VirtualLogPort], timeout_ms: int
     ) -> None:
         errors = {outcome[4].name for _, outcomes in topics for outcome in outcomes if outcome[4]}
         pool = self._services.logs.pool
@@ -443,7 +443,9 @@ class Producer:
             exchange.connection.close(f"acks=0 and {', '.join(sorted(errors))}")
         elif touched and pool.used > pool.budget:
             # Its bytes are counted until the journal has them, or nobody would make this client wait.
-            touched[-1].when_written(touched[-1].end, exchange.drop)
+            # No longer than others wait for their answers: a disk may stand still.
+            late = self._loop.call_later(max(0, timeout_ms) / 1000, exchange.drop)
+            touched[-1].when_written(touched[-1].end, partial(_drop, late, exchange))
         else:
             exchange.drop()
 
@@ -500,6 +502,11 @@ class Producer:
         image = self._services.image()
         with_ids = version >= FIRST_WITH_IDS
         return image.topics_by_id.get(key) if with_ids else image.topics.get(topic_name(version, key))
+
+
+def _drop(late: asyncio.TimerHandle, exchange: Exchange) -> None:
+    late.cancel()
+    exchange.drop()
 
 
 def _refusal(transactional: bool, acks: int) -> KafkaError | None:

@@ -33,7 +33,8 @@ TURN_SECONDS: Final = 0.001
 LARGE_BYTES: Final = 8 * 1024
 """From this size on a request can name thousands of things; it is not even parsed while another goes on."""
 LIGHT_BYTES: Final = 16 * 1024
-"""An answer of this size never waits for memory when it is the only one that its connection waits for."""
+"""An answer of this size never waits for memory, while its connection holds no more or waits for nothing
+else."""
 LEND_SECONDS: Final = 0.5
 """While memory is used up one request is begun, or answered, all the same after so long."""
 
@@ -44,7 +45,7 @@ PART: Final = 250
 class Turns:
     """See the module's text. Invariants: no queue in ``_line`` is empty; a turn is due iff it has one."""
 
-    __slots__ = ("_begun", "_due", "_lent", "_line", "_lock")
+    __slots__ = ("_begun", "_due", "_lend_at", "_lent", "_line", "_lock", "_replies")
 
     def __init__(self) -> None:
         self._line: dict[Connection, deque[Steps[None]]] = {}
@@ -54,7 +55,11 @@ class Turns:
         """The first work of the line has."""
         self._lent = False
         """It may begin though memory is used up."""
+        self._lend_at = 0.0
+        """When it may, however often there was room meanwhile that others took; 0: it does not wait."""
         self._lock = asyncio.Lock()
+        self._replies: dict[Connection, deque[asyncio.Future[None]]] = {}
+        """Who waits for memory for an answer, and what waits behind that on the same connection."""
 
     def must_wait(self, connection: Connection, size: int) -> bool:
         """Whether a request of ``size`` bytes is not to be begun now."""
@@ -77,12 +82,12 @@ class Turns:
 
     def _turn(self) -> None:
         self._due = False
+        if not self._begun and self._all_wait():
+            return
         connection, queue = next(iter(self._line.items()))
         if connection.closed:
             self._begun = False
             del self._line[connection]
-        elif not self._begun and self._is_held(connection.server):
-            return
         else:
             self._begun = not _one_turn(queue[0])
             if not self._begun:
@@ -92,14 +97,24 @@ class Turns:
                     self._line[connection] = queue  # behind the others
         self._go_on()
 
-    def _is_held(self, server: Server) -> bool:
-        """While memory is used up nothing of the line is begun, since its answer would need more; but one
-        now and then, since what waits here may be what holds it."""
-        if not server.budget.is_short or self._lent:
+    def _all_wait(self) -> bool:
+        """While memory is used up nothing of the line is begun, since its answer would need more, but what
+        comes from who holds nothing else, which goes first; and one now and then, since what waits here may
+        be what holds it.
+        """
+        first = next(iter(self._line))
+        server = first.server
+        if not server.budget.is_short or self._lent or first.closed:
             self._lent = False
+            self._lend_at = 0.0
+            return False
+        light = next((one for one in self._line if _is_light(one)), None)
+        if light is not None:
+            self._line = {light: self._line.pop(light), **self._line}
             return False
         loop = asyncio.get_running_loop()
-        later = loop.call_later(LEND_SECONDS, self._lend, server)
+        self._lend_at = self._lend_at or loop.time() + LEND_SECONDS
+        later = loop.call_at(self._lend_at, self._lend, server)
         self._due = True
 
         def go_on() -> None:
@@ -122,17 +137,41 @@ class Turns:
         connection = exchange.connection
         budget = connection.server.budget
         made = frame()
-        is_light = len(made) <= LIGHT_BYTES and len(connection.pending) <= 1
+        alone = len(connection.pending) <= 1 or connection.held <= LIGHT_BYTES
+        is_light = alone and len(made) <= LIGHT_BYTES
         if not is_light and (self._lock.locked() or budget.is_short):
             del made
-            async with self._lock:
-                if budget.is_short and not connection.closed:
-                    await self._room(connection.server)
-                if connection.closed:
-                    return
-                made = frame()
+            await self._behind_its_own(connection)
+            try:
+                async with self._lock:
+                    if budget.is_short and not connection.closed:
+                        await self._room(connection.server)
+                    if connection.closed:
+                        return
+                    made = frame()
+            finally:
+                self._next_of(connection)
         exchange.reply(made)
         connection.settle()
+
+    async def _behind_its_own(self, connection: Connection) -> None:
+        """One answer of a connection is in the queue at a time: thousands of one are not before others'."""
+        behind = self._replies.get(connection)
+        if behind is None:
+            self._replies[connection] = deque()
+        else:
+            turn: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+            behind.append(turn)
+            await turn
+
+    def _next_of(self, connection: Connection) -> None:
+        behind = self._replies[connection]
+        while behind:
+            turn = behind.popleft()
+            if not turn.done():
+                turn.set_result(None)
+                return
+        del self._replies[connection]
 
     async def _room(self, server: Server) -> None:
         """Wait until there may be room, at most ``LEND_SECONDS``."""
@@ -142,6 +181,14 @@ class Turns:
         with suppress(TimeoutError):
             await asyncio.wait_for(room.wait(), LEND_SECONDS)
         server.budget.stop_waiting(room)
+
+
+def _is_light(connection: Connection) -> bool:
+    """It is one of those that are read though memory is short: all that it holds is its one request; or it is
+    closed."""
+    budget = connection.server.budget
+    alone = len(connection.pending) <= 1 and not connection.unsent
+    return connection.closed or (alone and budget.used < budget.limit)
 
 
 class Pauses:

@@ -31,6 +31,7 @@ class MemoryBudget:
         "_lent",
         "_waiters",
         "_wake_at",
+        "kept",
         "limit",
         "partial",
         "partial_limit",
@@ -55,6 +56,8 @@ class MemoryBudget:
         """Bytes charged by all connections, half-received frames included."""
         self.partial = 0
         """Bytes reserved for half-received frames."""
+        self.kept = 0
+        """Bytes that nobody gives back soon: fetch sessions."""
         self.privileged: object | None = None
         """The one connection whose half-received frame may grow beyond ``partial_limit``."""
         self._lent = False
@@ -83,6 +86,11 @@ class MemoryBudget:
         if self._waiters and delta < 0 and self.used <= self._wake_at:
             self._wake()
 
+    def keep(self, delta: int) -> None:
+        """As :meth:`change`, for what stays: no frame waits until it is given back."""
+        self.kept += delta
+        self.change(delta)
+
     def change_partial(self, delta: int) -> None:
         """As :meth:`change`, for bytes reserved for a half-received frame."""
         self.partial += delta
@@ -97,7 +105,7 @@ class MemoryBudget:
         if self.partial + extra <= self.partial_limit and self.used < self.limit:
             return True
         others = self.used - self.partial
-        if self.used + rest <= self.limit or others == 0:
+        if self.used + rest <= self.limit or others <= self.kept:
             self._privilege(owner)
         return self.may_go_on(owner, 1)
 

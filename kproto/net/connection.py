@@ -431,6 +431,11 @@ class Connection:
         """True while a request has begun to arrive, this side is ready to read it, and it is not whole."""
         return self._partial > 0 and self._reading
 
+    @property
+    def is_clogged(self) -> bool:
+        """The peer has not read enough for all of its answers to leave; not: one is about to be sent."""
+        return self._writing
+
     def _wait_for_memory(self) -> None:
         self._stop_reading()
         self.server.budget.wait(self, self._resume_soon)

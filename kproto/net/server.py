@@ -313,7 +313,7 @@ class Server:
     def out_of_memory(self) -> None:
         """A connection waits for memory: watch who holds answers without taking them."""
         if self._relief is None:
-            taken = {c: c.sent for c in self._connections if c.unsent}
+            taken = {c: c.sent for c in self._connections if c.is_clogged}
             self._relief = self.loop.call_later(RELIEF_SECONDS, self._relieve, taken)
 
     def _relieve(self, taken: dict[Connection, int]) -> None:
@@ -321,7 +321,7 @@ class Server:
         that is not enough end the long polls that hold back other answers."""
         self._relief = None
         budget = self.budget
-        stuck = [c for c, sent in taken.items() if c.unsent and c.sent - sent < RELIEF_PROGRESS_BYTES]
+        stuck = [c for c, sent in taken.items() if c.is_clogged and c.sent - sent < RELIEF_PROGRESS_BYTES]
         for connection in sorted(stuck, key=lambda c: -c.unsent):
             if budget.used <= budget.limit // 4:
                 break

@@ -5,13 +5,15 @@ import gc
 import os
 import socket
 import struct
+import threading
 import time
+from contextlib import suppress
 
 import pytest
 from conftest import Kafka, chunk_of, produce_request
 
 from bench.failover.promises import wait_until
-from kproto.handlers.fetch_sessions import FetchPartition
+from kproto.handlers.fetch_sessions import FetchPartition, Session
 from kproto.handlers.groups.model import JoinReply
 from kproto.net.budget import MemoryBudget
 from kproto.testing import InProcessBroker, kafka_broker
@@ -174,3 +176,58 @@ def test_who_wants_no_answers_waits_while_memory_for_new_data_is_used_up(small, 
         head = sock.recv(8, socket.MSG_WAITALL)
     assert struct.unpack(">4xi", head) == (2,), "nothing was refused"
     assert client.stored(name, chunk_of(b"last")) == 100
+
+
+def test_a_disk_that_stands_still_keeps_nobody_out(small, monkeypatch):
+    """acks=0 waits no longer than its request says, as others do for their answers."""
+    broker, client = small
+    name, _ = client.create(flush_messages="1")
+    request = produce_request(name, (0, chunk_of(bytes(200_000))), acks=0, timeout_ms=100)
+    go_on, sync = threading.Event(), os.fdatasync
+    monkeypatch.setattr(os, "fdatasync", lambda fd: (go_on.wait(120), sync(fd)))
+    full = [socket.create_connection((broker.host, broker.port)) for _ in range(4)]
+    try:
+        for sock in full:
+            sock.settimeout(1)
+            with suppress(OSError):
+                sock.sendall(bytes(request_frame(0, 7, request, 1)) * 40)
+        with Kafka(broker.host, broker.port) as other:
+            assert other.call(18, 0, ApiVersionsRequest()).error_code == 0
+    finally:
+        go_on.set()
+        for sock in full:
+            sock.close()
+
+
+@pytest.mark.parametrize("min_bytes", [1, 2])
+def test_a_session_that_ends_keeps_its_partitions_for_the_fetch_that_waits(small, min_bytes):
+    """Another connection ends it. The fetch waited until its time was over, and told nothing."""
+    broker, kafka = small
+    name, _ = kafka.create(partitions=3)
+    request = ask(name, 3, 0)
+    request.session_epoch = 0
+    session_id = kafka.call(1, 11, request).session_id
+    assert session_id
+    found: list[int] = []
+
+    def wait() -> None:
+        waiting = FetchRequest(
+            max_wait_ms=120_000,
+            min_bytes=min_bytes,
+            max_bytes=1 << 20,
+            session_id=session_id,
+            session_epoch=1,
+        )
+        with Kafka(broker.host, broker.port, timeout=120) as client:
+            topics = client.call(1, 11, waiting).responses
+        found.append(sum(len(one.records or b"") for topic in topics for one in topic.partitions))
+
+    thread = threading.Thread(target=wait)
+    thread.start()
+    wait_until("it waits", lambda: any(type(one) is Session and one.waiting for one in gc.get_objects()))
+    request = FetchRequest(max_wait_ms=0, min_bytes=1, session_id=session_id, session_epoch=-1)
+    kafka.call(1, 11, request)
+    kafka.stored(name, chunk_of(b"x" * 300))
+    thread.join(60)
+    assert found, "it is answered"
+    assert found[0] > 300

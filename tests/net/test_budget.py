@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from kproto.memory import Spares
 from kproto.net.budget import MemoryBudget
 from kproto.net.connection import Connection, Exchange
-from tests.net.test_server import connect, frame, until
+from tests.net.test_server import connect, frame, receive, until
 
 LIMIT = Spares.MOST_BYTES + (8 << 20)
 STEPS = st.sampled_from(["charge", "give back", "keep", "keep", "take"])
@@ -83,3 +83,35 @@ def test_frames_that_grow_leave_no_more_behind_than_there_is_room_for(serve):
         until(lambda: len(opened) > 16)
         assert running.budget.spares.bytes > 0, "there was room for what it left"
     assert running.errors == []
+
+
+def test_no_large_frame_waits_for_what_is_kept():
+    """Fetch sessions stay: that they held something made each of them wait for half a second."""
+    budget, owner = MemoryBudget(LIMIT), object()
+    budget.keep(LIMIT // 4)
+    assert budget.may_grow(owner, LIMIT, LIMIT)
+    assert budget.privileged is owner
+    budget.give_up_privilege(owner)
+    budget.change(1)
+    assert not budget.may_grow(owner, LIMIT, LIMIT)
+    budget.keep(-LIMIT // 4)
+    assert (budget.kept, budget.used) == (0, 1)
+
+
+def test_who_is_about_to_be_answered_is_not_closed_for_the_memory_it_holds(serve):
+    """Memory is used up in the moment in which an answer is known and not yet sent."""
+    opened: list[Exchange] = []
+    running = serve(lambda connection, data, owned: opened.append(connection.begin(len(data))), budget=LIMIT)
+    with connect(running.port) as sock:
+        sock.sendall(frame(b"ask"))
+        until(lambda: opened)
+
+        def answer_and_look() -> None:
+            server, connection = running.server, opened[0].connection
+            opened[0].respond((frame(bytes(LIMIT // 2)),), LIMIT // 2 + 4)
+            connection.settle()
+            server.out_of_memory()
+            server._relieve({connection: connection.sent})
+
+        running.run(answer_and_look)
+        assert receive(sock) == bytes(LIMIT // 2)

@@ -52,6 +52,7 @@ class Client:
         self.server = SimpleNamespace(budget=MemoryBudget(1 << 20), out_of_memory=lambda: None)
         self.asked: list[Asked] = []
         self.pending: list[Asked] = []
+        self.held = self.unsent = 0
 
     def begin(self, size: int, told: Callable[[float], object]) -> Asked:
         self.asked.append(Asked(self))
@@ -275,6 +276,86 @@ def test_the_work_of_a_closed_connection_is_dropped(told: list[str]) -> None:
         await until(lambda: told == ["a0", "c0"])
         await until(lambda: not line.must_wait(there, turns.LARGE_BYTES))
         assert told == ["a0", "c0"]
+
+    asyncio.run(test())
+
+
+def short_of_memory(server: SimpleNamespace, *clients: Client) -> MemoryBudget:
+    """All of ``clients`` have one server, whose memory is used up."""
+    budget: MemoryBudget = server.budget
+    budget.change(budget.limit)
+    for each in clients:
+        each.server = server
+    return budget
+
+
+def test_while_memory_is_used_up_the_line_goes_on_now_and_then(monkeypatch: pytest.MonkeyPatch) -> None:
+    """However often others take what is given back: who waits was woken in vain each time, and began to wait
+    anew, for ever."""
+    monkeypatch.setattr(turns, "LEND_SECONDS", 0.05)
+
+    async def test() -> None:
+        line, one, two = Turns(), Client(), Client()
+        budget = short_of_memory(one.server, one, two)
+        done: list[str] = []
+        line.wait(one, work(done, "a", 1))
+        line.wait(two, work(done, "b", 1))
+        assert done == []
+        for _ in range(3_000):
+            await asyncio.sleep(0.01)
+            budget.privileged = budget
+            budget.give_up_privilege(budget)
+            if len(done) == 2:
+                break
+        assert done == ["a0", "b0"]
+
+    asyncio.run(test())
+
+
+def test_while_memory_is_short_who_holds_nothing_else_comes_first() -> None:
+    async def test() -> None:
+        line, heavy, gone, light = Turns(), Client(), Client(), Client()
+        budget = short_of_memory(heavy.server, heavy, gone, light)
+        budget.change(-1)  # there is room for those that are read all the same
+        heavy.pending = gone.pending = [Asked(heavy)] * 2
+        done: list[str] = []
+        for client, name in ((heavy, "a"), (gone, "b"), (light, "c")):
+            line.wait(client, work(done, name, 1))
+        gone.closed = True
+        await until(lambda: done == ["c0"])
+        budget.change(-budget.used)
+        await until(lambda: done == ["c0", "a0"])
+
+    asyncio.run(test())
+
+
+def test_while_memory_is_used_up_each_connection_has_one_answer_in_the_queue(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """A thousand large answers of one client are not before the one of another; a small one is not held."""
+    monkeypatch.setattr(turns, "LEND_SECONDS", 0.01)
+
+    async def test() -> None:
+        line, many, one, small = Turns(), Client(), Client(), Client()
+        short_of_memory(many.server, many, one, small)
+        made: list[str] = []
+
+        def frame(name: str, size: int) -> bytes:
+            made.append(name)
+            return bytes(size)
+
+        async def answer(client: Client, name: str, size: int = turns.LIGHT_BYTES + 1) -> None:
+            await line.reply(Asked(client), lambda: frame(name, size))  # type: ignore[arg-type]
+
+        waiting = [asyncio.create_task(answer(many, f"many {number}")) for number in range(5)]
+        await asyncio.sleep(0)
+        waiting.append(asyncio.create_task(answer(one, "one")))
+        await answer(small, "small", 100)
+        assert made == [*(f"many {number}" for number in range(5)), "small"], "to know how large they are"
+        made.clear()
+        await asyncio.gather(*waiting)
+        assert [name for name in made if name != "one"] == [f"many {number}" for number in range(5)]
+        assert made.index("one") <= 2
 
     asyncio.run(test())
 
