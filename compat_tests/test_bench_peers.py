@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import socket
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -13,7 +12,7 @@ import pytest
 from bench.brokers import answers
 from bench.jars import installed_kafka, kafka_version
 from bench.quorum import CONTROLLER_OFFSET
-from kproto.local_cluster import free_port
+from kproto.local_cluster import free_port, is_free
 
 
 def peers(*arguments: str) -> subprocess.CompletedProcess[str]:
@@ -23,11 +22,9 @@ def peers(*arguments: str) -> subprocess.CompletedProcess[str]:
 
 def free_base_port() -> int:
     """The port of a broker, with that of its controller free as well."""
-    while True:
-        port = free_port()
-        with socket.socket() as probe:
-            if port < 60_000 and probe.connect_ex(("127.0.0.1", port + CONTROLLER_OFFSET)):
-                return port
+    while not is_free((port := free_port()) + CONTROLLER_OFFSET):
+        pass
+    return port
 
 
 @pytest.fixture

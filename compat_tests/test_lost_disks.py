@@ -206,7 +206,7 @@ class Numbered:
             finally:
                 consumer.close()
 
-        return wait_until("a leader tells the watermarks", ask) or (0, 0)
+        return wait_until("a leader tells the watermarks", ask)
 
     def check(self) -> tuple[int, int]:
         """Who asks for offset 0 is sent to what is left, which is all there and in its place. The log start

@@ -42,7 +42,9 @@ def _dotted(settings: Mapping[str, object]) -> dict[str, object]:
     }
 
 
-def wait_until(what: str, condition: Callable[[], T], timeout_s: float = 30.0, every_s: float = 0.05) -> T:
+def wait_until(
+    what: str, condition: Callable[[], T | None], timeout_s: float = 30.0, every_s: float = 0.05
+) -> T:
     """The first true value of `condition`; AssertionError naming `what` when none comes in time."""
     deadline = time.monotonic() + timeout_s
     while True:

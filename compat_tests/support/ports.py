@@ -17,7 +17,7 @@ PATIENCE_S = 180.0
 
 
 def wait_until(
-    what: str, condition: Callable[[], T], timeout_s: float = PATIENCE_S, every_s: float = 0.05
+    what: str, condition: Callable[[], T | None], timeout_s: float = PATIENCE_S, every_s: float = 0.05
 ) -> T:
     """The first true value of `condition`; AssertionError naming `what` when none comes in time."""
     return promises.wait_until(what, condition, timeout_s, every_s)
