@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import shlex
 import subprocess
@@ -40,11 +41,19 @@ class SmallMount:
         return found.f_bavail * found.f_frsize
 
     def fill(self, leave_bytes: int) -> Path:
-        """Another program's file takes all but so much of the disk; remove it to give the space back."""
+        """Another program's file takes all but so much of the disk; remove it to give the space back.
+
+        Brokers may write meanwhile: a file that does not fit any more takes what is free at the next look.
+        """
         filler = self.outside / "somebody-else"
-        size = self.free_bytes() - leave_bytes
         with filler.open("wb") as out:
-            os.posix_fallocate(out.fileno(), 0, size)
+            while (size := self.free_bytes() - leave_bytes) > 0:
+                try:
+                    os.posix_fallocate(out.fileno(), 0, size)
+                    break
+                except OSError as error:
+                    if error.errno != errno.ENOSPC:
+                        raise
         return filler
 
     def close(self) -> None:
