@@ -9,19 +9,16 @@ import socket
 import struct
 import subprocess
 import sys
-import threading
 import time
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
 
 from bench.jars import HERE, kafka_jars
-from kproto.local_cluster import free_port
+from kproto.local_cluster import free_port, uninterrupted
 
 START_TIMEOUT_S = 120.0
-INTERRUPTS = (signal.SIGINT, signal.SIGTERM)
 HEAP = "1G"
 """Heap of the JVM broker: what Apache Kafka's start script gives it."""
 
@@ -139,23 +136,6 @@ def answers(port: int) -> bool:
     except OSError:
         return False
     return len(answer) == 8 and struct.unpack(">i", answer[4:])[0] == 7
-
-
-@contextmanager
-def uninterrupted() -> Iterator[None]:
-    """SIGINT and SIGTERM wait: a process that starts just then would have nobody to stop it."""
-    if threading.current_thread() is not threading.main_thread():
-        yield
-        return
-    held: list[int] = []
-    before = {each: signal.signal(each, lambda number, _: held.append(number)) for each in INTERRUPTS}
-    try:
-        yield
-    finally:
-        for each, handler in before.items():
-            signal.signal(each, handler)
-        for number in held:
-            signal.raise_signal(number)
 
 
 class BrokerProcess:

@@ -99,6 +99,8 @@ class Broker:
         """Set when a write or sync failed for good: nothing is acked, the process must exit (rule 35)."""
         self.fenced = asyncio.Event()
         """Set when this process's broker epoch is over (rule 16): it must start anew."""
+        self._untouched = True
+        """Nothing in the data directory was changed."""
         self._poisoned_together: list[Callable[[str], object]] = []
         """The parts of the data directory that ack."""
         self._put_off: dict[tuple[bytes, int], float] = {}
@@ -122,7 +124,7 @@ class Broker:
         except OSError as error:
             raise self._start_error(error) from None
         async with contextlib.AsyncExitStack() as undo:
-            undo.callback(self._directory.close, clean=False)
+            undo.callback(self._leave)
             try:
                 await self._start_in(self._directory, undo)
             except (EmptyStoreError, OlderStoreError) as error:
@@ -134,6 +136,11 @@ class Broker:
                     self._directory.doubt()
                 raise self._start_error(error) from None
             undo.pop_all()
+
+    def _leave(self) -> None:
+        """The start failed: before it could change anything, what was left clean is as clean as it was."""
+        clean = self._untouched and self._directory.left_as is LeftAs.CLEAN
+        self._directory.close(clean=clean)
 
     def _start_error(self, error: OSError) -> StartError:
         """For what the system refused. (What fails in a thread meanwhile is poison as ever: `_on_poison`.)"""
@@ -157,6 +164,7 @@ class Broker:
         if settings.kproto_internal_listen:
             epoch = await self._join(directory, undo, host, port)
         else:
+            self._untouched = False
             controller = Controller(await self._open_store(undo), settings, settings.node_id)
             await controller.start()
             registration = Registration(settings.node_id, host, port, settings.broker_rack)
@@ -266,6 +274,7 @@ class Broker:
             raise StartError(
                 f"cannot listen on {address_text(member.host, member.port)}: {error.strerror}"
             ) from None
+        self._untouched = False
         if self._settings.kproto_metadata_store.startswith(SHARED_STORE):
             member.stand(await self._open_store(undo), self._answer_client_of)
         elif self._settings.kproto_join:

@@ -38,6 +38,7 @@ CLEAN_FILE: Final = "clean"
 """These three are a broker's own, in its data directory; the last one only from a clean stop to a start."""
 INTERNAL_OFFSET: Final = 1000
 METRICS_OFFSET: Final = 2000
+INTERRUPTS: Final = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 FREE_PORTS: Final = range(20_000, 29_000)
 _given: Final[deque[int]] = deque(maxlen=1000)
 """Of those what this process was given last."""
@@ -199,7 +200,7 @@ class LocalCluster:
             for each in started:
                 self._require_metadata(each)
                 self._require_ports(each)
-            with _uninterrupted():
+            with uninterrupted():
                 self._spawn(started)
                 self._save(_read(self.directory).settings)
         deadline = time.monotonic() + START_TIMEOUT_S
@@ -225,10 +226,11 @@ class LocalCluster:
         """SIGTERM and wait for a clean stop; the node that keeps the metadata goes last."""
         wanted = [self.node(n) for n in nodes] if nodes is not None else list(reversed(self.nodes))
         for each in wanted:
-            if self.state(each) != DEAD:
-                if self.state(each) == PAUSED:
-                    self._signal(each.node, signal.SIGCONT)
-                self._signal(each.node, signal.SIGTERM)
+            if (state := self.state(each)) != DEAD:
+                with contextlib.suppress(ClusterError, ProcessLookupError):  # it may end by itself meanwhile
+                    if state == PAUSED:
+                        self._signal(each.node, signal.SIGCONT)
+                    self._signal(each.node, signal.SIGTERM)
                 self._reap(each, STOP_TIMEOUT_S)
 
     def restart(self, node: int) -> None:
@@ -414,19 +416,21 @@ class LocalCluster:
 
 
 @contextlib.contextmanager
-def _uninterrupted() -> Iterator[None]:
-    """SIGINT takes effect at the end: processes that were started are known then, and can be stopped."""
+def uninterrupted() -> Iterator[None]:
+    """Signals that end this process take effect at the end: processes that were started are known then, and
+    can be stopped."""
     if threading.current_thread() is not threading.main_thread():
         yield  # signals are handled in another one
         return
     came: list[int] = []
-    before = signal.signal(signal.SIGINT, lambda number, _: came.append(number))
+    before = {each: signal.signal(each, lambda number, _: came.append(number)) for each in INTERRUPTS}
     try:
         yield
     finally:
-        signal.signal(signal.SIGINT, before or signal.SIG_DFL)
-        if came:
-            signal.raise_signal(signal.SIGINT)
+        for each, handler in before.items():
+            signal.signal(each, handler or signal.SIG_DFL)
+        for number in came:
+            signal.raise_signal(number)
 
 
 def _read(directory: str) -> _Document:

@@ -324,6 +324,14 @@ def test_nothing_is_started_for_nobody(tmp_path: Path) -> None:
     assert not (tmp_path / "ran").exists()
 
 
+def test_a_broker_that_ends_while_it_is_stopped(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It runs when its state is looked at, and has ended when it gets the signal."""
+    cluster = LocalCluster.create(str(tmp_path), 1, 0, {})
+    states = iter([local_cluster.RUNNING, local_cluster.DEAD])
+    monkeypatch.setattr(cluster, "state", lambda _node: next(states, local_cluster.DEAD))
+    cluster.stop()
+
+
 def test_a_broker_that_ends_without_a_word(tmp_path: Path) -> None:
     class Within(LocalCluster):
         def within(self, node: Node) -> list[str]:

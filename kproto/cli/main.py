@@ -7,7 +7,10 @@ start of the broker does not pay for that.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+import errno
+import os
+import sys
+from typing import TYPE_CHECKING, Any, Final
 
 import click
 
@@ -39,8 +42,30 @@ def _plugins() -> EntryPoints:
     return entry_points(group=PLUGINS)
 
 
+def _open_standard_streams() -> None:
+    """Those that whoever started this has closed: the next socket or file would get their number, which
+    uvloop does not survive, and Python has None in their place."""
+    while (number := os.open(os.devnull, os.O_RDWR)) <= 2:
+        pass
+    os.close(number)
+    for number, (name, mode) in enumerate((("stdin", "r"), ("stdout", "w"), ("stderr", "w"))):
+        if getattr(sys, name) is None:
+            setattr(sys, name, open(number, mode, encoding="utf-8", closefd=False))  # noqa: SIM115
+
+
 class _Main(LazyGroup):
     """kproto's own commands, then those of plug-ins."""
+
+    def main(self, *args: Any, **kwargs: Any) -> Any:
+        """What is printed may go to a full disk: one line, exit code 1."""
+        _open_standard_streams()
+        try:
+            return super().main(*args, **kwargs)
+        except OSError as error:
+            if error.errno != errno.ENOSPC:
+                raise
+            click.echo(f"Error: cannot be written: {error.strerror}", err=True)
+            sys.exit(1)
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         return [*super().list_commands(ctx), *sorted(_plugins().names)]

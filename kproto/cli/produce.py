@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 import time
 import zlib
@@ -166,7 +167,7 @@ def _record(line: bytes, separator: str | None) -> Record:
     now_ms = time.time_ns() // 1_000_000
     if separator is None:
         return Record(timestamp=now_ms, key=None, value=line)
-    key, found, value = line.partition(separator.encode())
+    key, found, value = line.partition(os.fsencode(separator))  # bytes that are no UTF-8, too
     return Record(timestamp=now_ms, key=key if found else None, value=value if found else line)
 
 

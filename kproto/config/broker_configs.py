@@ -94,7 +94,7 @@ _ROWS: Final[tuple[tuple[str, ConfigType, ConfigValue, Validator | None, str], .
     ),
     ("connections.max.idle.ms", LONG, 600_000, None, "A connection without traffic for so long is closed."),
     ("max.connections", INT, INT_MAX, at_least(0), "Connections of this broker at the same time."),
-    ("max.connections.per.ip", INT, INT_MAX, at_least(0), "Connections from one address at the same time."),
+    ("max.connections.per.ip", INT, INT_MAX, at_least(1), "Connections from one address at the same time."),
     # fetch
     ("fetch.max.bytes", INT, 57_671_680, at_least(1024), "Upper limit of the bytes in one Fetch response."),
     ("max.incremental.fetch.session.cache.slots", INT, 1000, at_least(0), "Fetch sessions kept (KIP-227)."),

@@ -201,8 +201,15 @@ def _parsed(texts: Mapping[str, str]) -> dict[str, ConfigValue]:
         definition = BROKER_CONFIGS.get(name)
         if definition is None:
             raise ConfigError(f"{name}: no such broker config{_suggestion(name)}")
+        if name not in ("log.dir", "log.dirs") and not _is_unicode(text):  # file names may be any bytes
+            raise ConfigError(f"{name}: {text!r} is not UTF-8")
         parsed[name] = definition.parse(text)
     return parsed
+
+
+def _is_unicode(text: str) -> bool:
+    """Command lines have other bytes as lone surrogates."""
+    return not any("\ud800" <= letter <= "\udfff" for letter in text)
 
 
 def _suggestion(name: str) -> str:
@@ -227,6 +234,8 @@ def _check_together(values: Mapping[str, ConfigValue]) -> None:
         smaller, larger = values[low], values[high]
         if isinstance(smaller, int) and isinstance(larger, int) and smaller > larger:
             raise ConfigError(f"{low}: {smaller} is above {high} ({larger})")
+    if not str(values["log.dirs"]).strip():
+        raise ConfigError("log.dirs: has to name a directory")
     if "," in str(values["log.dirs"]):
         raise ConfigError("log.dirs: kproto stores everything in one directory")
     for bound, told in _ADDRESSES.items():

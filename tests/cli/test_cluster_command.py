@@ -92,8 +92,9 @@ def test_ctrl_c_in_the_first_start_leaves_nothing(tmp_path: Path, waiting: bool)
                 os.kill(pid, signal.SIGKILL)
 
 
-def test_ctrl_c_in_a_later_start_loses_no_process(tmp_path: Path) -> None:
-    """The cluster was there before: it stays, and its brokers can be stopped."""
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
+def test_a_signal_in_a_later_start_loses_no_process(tmp_path: Path, number: int) -> None:
+    """The cluster was there before: it stays, and its brokers can be stopped. SIGHUP is a terminal's end."""
     directory = tmp_path / "cluster"
     store = {"kproto.metadata.store": f"etcd://127.0.0.1:{free_port()}/p"}
     cluster = LocalCluster.create(str(directory), 1, 0, store)
@@ -102,8 +103,8 @@ def test_ctrl_c_in_a_later_start_loses_no_process(tmp_path: Path) -> None:
     with subprocess.Popen(command, start_new_session=True, stderr=subprocess.DEVNULL) as starting:
         try:
             wait_until("it is being started", log.exists, every_s=0.005)
-            os.killpg(starting.pid, signal.SIGINT)
-            assert starting.wait(60) == 1
+            os.killpg(starting.pid, number)
+            assert starting.wait(60) == (1 if number == signal.SIGINT else -number)
             cluster.refresh()
             wait_until("it is known", lambda: list(writing_to(str(log))) == [cluster.nodes[0].pid])
             cluster.stop()

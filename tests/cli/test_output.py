@@ -72,3 +72,22 @@ def test_names_that_look_like_markup_stay_as_they_are(capsys: pytest.CaptureFixt
         shown = capsys.readouterr().out
         assert shown.splitlines()[0].rstrip() == f"{name}: Empty"
         assert columns(shown) == [name, "True"]
+
+
+KPROTO = f"{sys.executable} -m kproto.cli.main"
+
+
+@pytest.mark.parametrize(
+    ("line", "code"),
+    [("config >&-", 0), ("config --json >&-", 0), ("produce t --bootstrap 127.0.0.1:1 <&- 2>&-", 1)],
+)
+def test_streams_that_are_closed(line: str, code: int) -> None:
+    """As a service manager or a script may have them."""
+    done = subprocess.run(["sh", "-c", f"{KPROTO} {line}"], capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stdout, done.stderr) == (code, "", "")
+
+
+@pytest.mark.parametrize("line", ["config", "config --json", "--help"])
+def test_what_is_printed_goes_to_a_full_disk(line: str) -> None:
+    done = subprocess.run(["sh", "-c", f"{KPROTO} {line} >/dev/full"], stderr=subprocess.PIPE, check=False)
+    assert (done.returncode, done.stderr) == (1, b"Error: cannot be written: No space left on device\n")

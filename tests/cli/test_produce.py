@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import os
 import time
 from collections.abc import Iterable
 from typing import Any
@@ -63,3 +64,11 @@ def test_a_line_that_is_too_long_is_refused(monkeypatch: pytest.MonkeyPatch) -> 
         assert done.stdout == f"a\n{'b' * 999_000}\n"
     finally:
         broker.stop()
+
+
+def test_a_separator_that_is_no_text() -> None:
+    """The command line has other bytes than UTF-8 as lone surrogates."""
+    record = command._record(b"caf\xe9\xffvalue", os.fsdecode(b"\xff"))
+    assert (record.key, record.value) == (b"caf\xe9", b"value")
+    record = command._record("k→v".encode(), "→")
+    assert (record.key, record.value) == (b"k", b"v")

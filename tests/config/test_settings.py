@@ -1,5 +1,6 @@
 """kproto.toml and overrides into Settings."""
 
+import os
 import re
 from pathlib import Path
 
@@ -112,6 +113,8 @@ def test_lists_and_numbers(tmp_path: Path) -> None:
         ("kproto.active.groups = 2\n", "such broker config; it is a config of topics (topic create --set)"),
         ("retention.ms = 2\n", "(topic create --set), log.retention.ms for those without"),
         ("log.dirs = '/a,/b'\n", "log.dirs: kproto stores everything in one directory"),
+        ("log.dirs = ''\n", "log.dirs: has to name a directory"),
+        ("max.connections.per.ip = 0\n", "max.connections.per.ip: '0' must be at least 1"),
         ("replica.selector.class = 'x'\n", "replica.selector.class: 'x' is not supported"),
         ("max.connections.per.ip.overrides = 'a:1'\n", "overrides: 'a:1' is not supported; only '' is"),
         ("group.min.session.timeout.ms = 2000000\n", "group.min.session.timeout.ms: 2000000 is above"),
@@ -129,6 +132,13 @@ def test_bad_files_give_one_clear_line(tmp_path: Path, text: str, part: str) -> 
         load(write(tmp_path, text))
     assert part in str(refused.value)
     assert "\n" not in str(refused.value)
+
+
+@pytest.mark.parametrize("name", ["broker.rack", "kproto.cluster.secret"])
+def test_text_of_a_command_line_that_is_not_utf_8(name: str) -> None:
+    with pytest.raises(ConfigError, match=rf"{name}: 'caf\\udce9' is not UTF-8"):
+        load(None, {name: os.fsdecode(b"caf\xe9")})
+    assert load(None, {"log.dirs": os.fsdecode(b"caf\xe9")}).log_dirs == os.fsdecode(b"caf\xe9")
 
 
 def test_a_missing_file_is_a_config_error(tmp_path: Path) -> None:
