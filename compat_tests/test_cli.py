@@ -107,8 +107,8 @@ def test_what_is_no_text_is_base64_as_json(kproto: Commands) -> None:
 def test_groups_are_listed_described_and_deleted(kproto: Commands) -> None:
     from confluent_kafka import Consumer
 
-    kproto.run("topic", "create", "seen")
-    kproto.run("produce", "seen", given="a\nb\nc\n")
+    kproto.run("topic", "create", "seen", "--partitions", "2")
+    kproto.run("produce", "seen", "--partition", "0", given="a\nb\nc\n")
     consumer = Consumer(
         {
             "bootstrap.servers": kproto.broker.bootstrap_servers,
@@ -123,9 +123,14 @@ def test_groups_are_listed_described_and_deleted(kproto: Commands) -> None:
     described = kproto.json("group", "describe", "readers")
     assert described["state"] == "Stable"
     assert len(described["members"]) == 1
-    assert described["offsets"] == [{"topic": "seen", "partition": 0, "committed": 2, "latest": 3, "lag": 1}]
+    member = described["members"][0]["member"]
+    first = {"topic": "seen", "partition": 0, "committed": 2, "latest": 3, "lag": 1, "member": member}
+    second = {"topic": "seen", "partition": 1, "committed": None, "latest": 0, "lag": None, "member": member}
+    assert described["offsets"] == [first, second]
     assert "NON_EMPTY_GROUP" in kproto.run("group", "delete", "readers", code=1)
     consumer.close()
+    left = kproto.json("group", "describe", "readers")
+    assert (left["members"], left["offsets"]) == ([], [first | {"member": None}])
     told = kproto.run("group", "delete", "absent", "readers", "gone", code=1)
     for name in ("absent", "gone"):
         assert f"Error: {name}: GROUP_ID_NOT_FOUND" in told

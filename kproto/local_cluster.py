@@ -114,6 +114,8 @@ class LocalCluster:
             os.makedirs(directory, exist_ok=True)
         except OSError as error:
             raise ClusterError(f"{directory}: {error.strerror}") from None
+        if os.path.exists(os.path.join(directory, IDENTITY_FILE)):
+            raise ClusterError(f"{directory} is the data directory of a broker; use another one")
         offsets = (0, INTERNAL_OFFSET, METRICS_OFFSET)
         free = iter(free_ports(3 * brokers) if base_port == 0 else ())
         nodes = [

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import sys
 import time
 from collections.abc import Callable, Iterable
@@ -32,6 +33,7 @@ CHANGING: Final = frozenset({0, 19, 20, 37, 42, 43, 44, 64})
 and UnregisterBroker: what was asked may be done though no answer comes. A topic that Metadata
 creates may be there, too."""
 NO_LEADER: Final = -1
+PLAINTEXT: Final = re.compile(r"\s*plaintext://", re.IGNORECASE)
 LONG_S: Final = 1.0
 """A request that is answered takes less."""
 GIVE_UP_S: Final = 30.0
@@ -158,8 +160,9 @@ def open_session(host: str, port: int, within_s: float = GIVE_UP_S) -> Session:
 
 
 def _addresses(bootstrap: str) -> list[tuple[str, int]]:
+    """Of a list as Kafka's clients take it: each may be behind ``PLAINTEXT://``."""
     entries = [entry for entry in bootstrap.split(",") if entry.strip()]
-    return [address("--bootstrap", entry) for entry in entries or [bootstrap]]
+    return [address("--bootstrap", PLAINTEXT.sub("", entry)) for entry in entries or [bootstrap]]
 
 
 def open_any(bootstrap: str, within_s: float = GIVE_UP_S) -> Session:

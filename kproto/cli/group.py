@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from contextlib import suppress
 from typing import Any, Final
 
 import click
@@ -16,10 +18,12 @@ from kproto.cli.cluster import (
     unled,
 )
 from kproto.cli.offsets import LATEST, look_up
+from kproto.wire.data import ASSIGNMENT
 from kproto.wire.generated.delete_groups import DeleteGroupsRequest
-from kproto.wire.generated.describe_groups import DescribeGroupsRequest
+from kproto.wire.generated.describe_groups import DescribedGroup, DescribeGroupsRequest
 from kproto.wire.generated.list_groups import ListGroupsRequest
 from kproto.wire.generated.offset_fetch import OffsetFetchRequest
+from kproto.wire.primitives import WireError
 
 DESCRIBE_GROUPS: Final = 15
 LIST_GROUPS: Final = 16
@@ -27,6 +31,8 @@ OFFSET_FETCH: Final = 9
 OFFSET_FETCH_BY_NAME: Final = 7
 """The highest version that takes one group and names topics instead of ids."""
 DELETE_GROUPS: Final = 42
+CONSUMER: Final = "consumer"
+"""The protocol type of groups whose members are consumers."""
 
 
 @click.group()
@@ -64,7 +70,7 @@ def list_groups(bootstrap: str, as_json: bool) -> None:
 @bootstrap_option
 @json_option
 def describe(name: str, bootstrap: str, as_json: bool) -> None:
-    """Print the members of group NAME and how far behind it is.
+    """Print the members of group NAME, which partitions they have, and how far behind it is.
 
     Where a partition has no leader nobody knows that, and the exit code is 1.
     """
@@ -74,7 +80,7 @@ def describe(name: str, bootstrap: str, as_json: bool) -> None:
         session = cluster.coordinator(name)
         found = session.call(DESCRIBE_GROUPS, DescribeGroupsRequest(groups=[name])).groups[0]
         require(found.error_code, name)
-        offsets, missing = _offsets(cluster, name)
+        offsets, missing = _offsets(cluster, name, _assigned(found))
     members = [
         {"member": m.member_id, "client": m.client_id, "host": m.client_host, "instance": m.group_instance_id}
         for m in found.members
@@ -84,12 +90,27 @@ def describe(name: str, bootstrap: str, as_json: bool) -> None:
     else:
         state = f"{name}: {found.group_state}"
         print_rows(members, ("member", "client", "host", "instance"), as_json=False, title=state)
-        print_rows(offsets, ("topic", "partition", "committed", "latest", "lag"), as_json=False)
+        columns = ("topic", "partition", "committed", "latest", "lag", "member")
+        print_rows(offsets, columns, as_json=False)
     require_leaders(missing)
 
 
-def _offsets(cluster: Cluster, name: str) -> tuple[list[dict[str, Any]], list[tuple[str, int]]]:
-    """A row for each offset that the group has committed; and partitions of these that nobody leads."""
+def _assigned(found: DescribedGroup) -> dict[tuple[str, int], str]:
+    """Which member has a partition: as its consumers say, so not where the protocol is another one."""
+    owners: dict[tuple[str, int], str] = {}
+    for member in found.members if found.protocol_type == CONSUMER else ():
+        with suppress(WireError):  # one that has nothing yet, or rubbish
+            assignment = ASSIGNMENT.parse_versioned(member.member_assignment)[1]
+            for topic in assignment.assigned_partitions:
+                owners.update(((topic.topic, index), member.member_id) for index in topic.partitions)
+    return owners
+
+
+def _offsets(
+    cluster: Cluster, name: str, owners: Mapping[tuple[str, int], str]
+) -> tuple[list[dict[str, Any]], list[tuple[str, int]]]:
+    """A row for each partition that the group has committed an offset of, or a member has; and those of them
+    that nobody leads."""
     session = cluster.coordinator(name)
     request = OffsetFetchRequest(group_id=name, topics=None)
     answer = session.call_version(OFFSET_FETCH, OFFSET_FETCH_BY_NAME, request)
@@ -99,14 +120,23 @@ def _offsets(cluster: Cluster, name: str) -> tuple[list[dict[str, Any]], list[tu
         for topic in answer.topics
         for partition in topic.partitions
     }
-    alive = [t for t in cluster.metadata(sorted({t for t, _ in committed})).topics if t.error_code == 0]
-    latest = look_up(cluster, alive, LATEST) if committed else {}
+    shown = sorted({*committed, *owners})
+    alive = [t for t in cluster.metadata(sorted({t for t, _ in shown})).topics if t.error_code == 0]
+    latest = look_up(cluster, alive, LATEST) if shown else {}
     rows = []
-    for (topic, index), offset in sorted(committed.items()):
-        end = latest.get((topic, index))
-        lag = None if end is None else end - offset
-        rows.append({"topic": topic, "partition": index, "committed": offset, "latest": end, "lag": lag})
-    return rows, [each for each in unled(alive) if each in committed]
+    for topic, index in shown:
+        offset, end = committed.get((topic, index)), latest.get((topic, index))
+        rows.append(
+            {
+                "topic": topic,
+                "partition": index,
+                "committed": offset,
+                "latest": end,
+                "lag": None if end is None or offset is None else end - offset,
+                "member": owners.get((topic, index)),
+            }
+        )
+    return rows, [each for each in unled(alive) if each in shown]
 
 
 @group.command()

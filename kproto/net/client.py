@@ -40,7 +40,7 @@ class _Pipeline:
 def _frame_size(prefix: bytes) -> int:
     size: int = LENGTH.unpack(prefix)[0]
     if not 0 <= size <= MAX_RESPONSE_BYTES:
-        raise ConnectionError(f"a response of {size} bytes")
+        raise ConnectionError(f"a response of {size} bytes (does it speak TLS, or HTTP?)")
     return size
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import socket
+from threading import Thread
 from types import SimpleNamespace
 from typing import Any
 
@@ -9,6 +11,7 @@ import click
 import pytest
 
 from kproto.cli import cluster
+from kproto.cli.arguments import BadArgument
 from kproto.cli.cluster import Session
 from kproto.wire.generated.create_topics import CreateTopicsRequest
 from kproto.wire.generated.metadata import MetadataRequest
@@ -51,3 +54,19 @@ def test_it_is_said_how_long_there_was_no_answer(
     with pytest.raises(click.ClickException) as failed:
         Session(client, {key: (0, 100)}, "h:1").call(key, asked)
     assert failed.value.message == f"h:1: {said}"
+
+
+def test_a_bootstrap_list_as_clients_take_it() -> None:
+    found = cluster._addresses("PLAINTEXT://a:1, plaintext://[::1]:2,b:3")
+    assert found == [("a", 1), ("::1", 2), ("b", 3)]
+    with pytest.raises(BadArgument):
+        cluster._addresses("a:1,PLAINTEXT://")
+
+
+def test_who_speaks_something_else() -> None:
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        answering = Thread(target=lambda: server.accept()[0].sendall(b"HTTP/1.1 400 Bad Request\r\n\r\n"))
+        answering.start()
+        with pytest.raises(click.ClickException, match="does it speak TLS, or HTTP"):
+            cluster.open_any(f"127.0.0.1:{server.getsockname()[1]}")
+        answering.join()

@@ -18,6 +18,7 @@ from click.testing import CliRunner
 from bench.failover.promises import wait_until
 from kproto.cli.main import main
 from kproto.local_cluster import LocalCluster, free_port, process_of
+from kproto.testing import kafka_broker
 
 INTERRUPTIBLE = """
 import signal
@@ -53,6 +54,13 @@ def test_it_is_said_how_to_change_a_setting_of_a_cluster_that_is_there(tmp_path:
     assert "kafka-configs --alter" in said
     assert f'{tmp_path}/cluster.json ("settings")' in said
     assert "--data-dir" in start(tmp_path, "--brokers", "3")
+
+
+def test_a_brokers_own_directory_is_not_a_clusters(tmp_path: Path) -> None:
+    with kafka_broker(data_dir=tmp_path):
+        said = start(tmp_path)
+    assert said == f"kproto: {tmp_path} is the data directory of a broker; use another one\n"
+    assert not list(tmp_path.glob("broker-*"))
 
 
 def writing_to(log: str) -> Iterator[int]:

@@ -82,7 +82,7 @@ def test_partitions_that_nobody_leads_hold_no_command_up(local: LocalCluster) ->
         return [tuple(row.values()) for row in (found["offsets"] if words[0] == "group" else found)]
 
     assert rows("get-offsets", "--time", "0") == [("t", 0, 0, 2, 0), ("t", 1, None, None, None)]
-    assert rows("group", "describe", "g") == [("t", 0, 1, 2, 1), ("t", 1, 1, None, None)]
+    assert rows("group", "describe", "g") == [("t", 0, 1, 2, 1, None), ("t", 1, 1, None, None, None)]
     done = run(local, "get-offsets")
     assert [line.split("│")[1:-1] for line in done.stdout.splitlines() if "│" in line][1] == [
         *(" t     ", " 1         ", " -        ", " -      ")
