@@ -45,7 +45,7 @@ MAX_OTHER_BYTES: Final = 16 * 1024 * 1024
 class Dispatcher:
     """Knows the services and hands every frame to its handler. ``dispatch`` is what the server calls."""
 
-    __slots__ = ("_raw", "_services", "_strange", "_tasks", "_turns", "latencies", "requests")
+    __slots__ = ("_raw", "_relayed", "_services", "_strange", "_tasks", "_turns", "latencies", "requests")
 
     def __init__(self, services: Services) -> None:
         self._services = services
@@ -59,6 +59,8 @@ class Dispatcher:
         self._strange = Seldom(services.clock)
         """Who is not understood tries again at once, and may be anybody."""
         self._tasks: set[asyncio.Task[None]] = set()
+        self._relayed = 0
+        """Bytes of the requests that the controller is asked for."""
         self._turns = Turns()
 
     def dispatch(self, connection: Connection, frame: memoryview, owned: bool) -> None:
@@ -157,9 +159,11 @@ class Dispatcher:
                 messages, frame, version, correlation_id, id_length, connection.peer
             )
             forward = self._services.forward
-            if forward is not None and handler.key in FORWARDED:
+            if forward is not None and handler.key in FORWARDED and self._may_relay(len(frame)):
                 whole = frame if owned else memoryview(bytes(frame))
-                self._begin(self._relay(forward, whole, handler, messages, context, request, exchange))
+                exchange.charge(len(whole))  # what is on its way is a copy
+                work = self._relay(forward, whole, handler, messages, connection.peer, exchange)
+                _end_with(exchange, self._begin(work))
                 return
             del frame
             yield
@@ -169,6 +173,12 @@ class Dispatcher:
         except Exception:
             log.exception("%s of %s failed, closing its connection", messages.name, connection.peer)
             connection.close("internal error")
+
+    def _may_relay(self, size: int) -> bool:
+        """Not when requests for a controller that says nothing would take the memory that all others need:
+        then it is answered here, as when there is none."""
+        relayed = self._relayed
+        return not relayed or relayed + size <= self._services.budget.limit // 8
 
     def _parse(
         self,
@@ -206,10 +216,11 @@ class Dispatcher:
         response = await answer_of(handler.handle(context, request))
         return response_frame(messages, version, correlation_id, response)
 
-    def _begin(self, work: Coroutine[Any, Any, None]) -> None:
+    def _begin(self, work: Coroutine[Any, Any, None]) -> asyncio.Task[None]:
         task = asyncio.get_running_loop().create_task(work)
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
+        return task
 
     def _answer(
         self, handler: Handler, messages: Codec, context: RequestContext, request: Any, exchange: Exchange
@@ -243,20 +254,28 @@ class Dispatcher:
         frame: memoryview,
         handler: Handler,
         messages: Codec,
-        context: RequestContext,
-        request: Any,
+        peer: str,
         exchange: Exchange,
     ) -> None:
-        """Have the controller answer; when it cannot, this broker does, with an error for every item."""
+        """Have the controller answer; when it cannot, this broker does, with an error for every item. What is
+        in the frame, which takes several times its memory, is not kept meanwhile."""
+        self._relayed += len(frame)
         try:
             try:
-                exchange.reply(await forward(frame, context.peer))
+                exchange.reply(await forward(frame, peer))
             except KafkaError as error:
-                log.warning("%s of %s could not be forwarded: %s", messages.name, context.peer, error)
+                log.warning("%s of %s could not be forwarded: %s", messages.name, peer, error)
+                _, version, correlation_id, id_length = REQUEST_HEADER.unpack_from(frame)
+                context, request = self._parse(messages, frame, version, correlation_id, id_length, peer)
                 await answer_of(self._answer(handler, messages, context, request, exchange))
         except Exception:
-            log.exception("%s of %s failed, closing its connection", messages.name, context.peer)
+            log.exception("%s of %s failed, closing its connection", messages.name, peer)
             exchange.connection.close("internal error")
+        except asyncio.CancelledError:
+            pass  # the connection is closed; the task, cancelled, would keep the request in its traceback
+        finally:
+            self._relayed -= len(frame)
+            exchange.interrupt = None  # it knows this task
 
     async def drain(self, timeout: float = 1.0) -> None:
         """Wait for the handlers that are still busy, at most ``timeout`` seconds."""
@@ -264,6 +283,15 @@ class Dispatcher:
             _, late = await asyncio.wait(self._tasks, timeout=timeout)
             for task in late:
                 task.cancel()
+
+
+def _end_with(exchange: Exchange, task: asyncio.Task[None]) -> None:
+    """Have ``task``, which keeps the request for as long as another broker thinks about it, end with the
+    connection: nobody would count it then."""
+    if exchange.connection.closed:
+        task.cancel()
+    else:
+        exchange.interrupt = partial(_end_with, exchange, task)
 
 
 def _client_id(frame: memoryview, length: int) -> tuple[str | None, int]:

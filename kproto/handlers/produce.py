@@ -56,6 +56,10 @@ FIRST_WITH_ZSTD: Final = 7
 FIRST_WITH_LEADER: Final = 10
 ALL: Final = -1
 TIMEOUT_CHECK_SECONDS: Final = 0.1
+BYTES_EACH: Final = 512
+"""What a batch takes besides its bytes until it is stored: a reference, an outcome, a place in a frame."""
+MANY: Final = 1 << 16
+"""So many batches that are not stored yet are enough for who waits for nothing."""
 _ATTRIBUTES_LOW_BYTE: Final = 22
 _ZSTD: Final = 4
 _NONE: Final = ErrorCode.NONE
@@ -235,6 +239,8 @@ class Producer:
                 topics.append((key, outcomes))
             else:
                 failed = True  # a topic without partitions is not answered; the generated codec writes that
+        if touched and (len(topics) > 1 or len(outcomes) > 1):
+            exchange.charge(BYTES_EACH * sum([len(some) for _, some in topics]))
         if acks == 0:
             self._end_unanswered(exchange, topics, touched, timeout_ms)
             return
@@ -441,7 +447,7 @@ class Producer:
         pool = self._services.logs.pool
         if errors:
             exchange.connection.close(f"acks=0 and {', '.join(sorted(errors))}")
-        elif touched and pool.used > pool.budget:
+        elif touched and (pool.used > pool.budget or touched[-1].end - touched[-1].durable > MANY):
             # Its bytes are counted until the journal has them, or nobody would make this client wait.
             # No longer than others wait for their answers: a disk may stand still.
             late = self._loop.call_later(max(0, timeout_ms) / 1000, exchange.drop)

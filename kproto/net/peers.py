@@ -129,15 +129,16 @@ class Peers:
     async def call(self, node_id: int, api: int, body: Buffer = b"", timeout: float = 10.0) -> Answer:
         """See :class:`PeersPort`."""
         future: asyncio.Future[Answer | None] = self.loop.create_future()
+        is_late = False
 
         def done(answer: Answer | None) -> None:
             if not future.done():
                 future.set_result(answer)
 
         def late() -> None:
-            if not future.done():
-                problem = f"broker {node_id} has not answered request {api} for {timeout} s"
-                future.set_exception(PeerError(problem))
+            nonlocal is_late
+            is_late = True
+            done(None)
 
         self.request(node_id, api, (body,), done)
         timer = self.loop.call_later(timeout, late)
@@ -145,6 +146,10 @@ class Peers:
             answer = await future
         finally:
             timer.cancel()
+        if is_late and answer is None:
+            # Not the future's exception: it would keep all who wait for this, and the large answers that they
+            # get from others, until somebody collects garbage.
+            raise PeerError(f"broker {node_id} has not answered request {api} for {timeout} s")
         if answer is None:
             raise PeerError(f"broker {node_id} is not reachable")
         return answer

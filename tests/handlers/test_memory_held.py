@@ -1,18 +1,22 @@
 """What clients ask, without reading or again and again, is within the bound on memory, and gone when it is
 over."""
 
+import asyncio
 import gc
 import os
 import socket
 import struct
 import threading
 import time
+import weakref
 from contextlib import suppress
 
 import pytest
 from conftest import Kafka, chunk_of, produce_request
 
 from bench.failover.promises import wait_until
+from kproto.handlers import produce
+from kproto.handlers.context import Services
 from kproto.handlers.fetch_sessions import FetchPartition, Session
 from kproto.handlers.groups.model import JoinReply
 from kproto.net.budget import MemoryBudget
@@ -24,11 +28,18 @@ from kproto.wire.generated.describe_groups import DescribeGroupsRequest
 from kproto.wire.generated.fetch import FetchPartition as Asked
 from kproto.wire.generated.fetch import FetchRequest, FetchTopic
 from kproto.wire.generated.find_coordinator import FindCoordinatorRequest
+from kproto.wire.generated.incremental_alter_configs import (
+    AlterableConfig,
+    AlterConfigsResource,
+    IncrementalAlterConfigsRequest,
+)
 from kproto.wire.generated.join_group import JoinGroupRequest, JoinGroupRequestProtocol
 from kproto.wire.generated.metadata import MetadataRequest
 from kproto.wire.generated.sync_group import SyncGroupRequest, SyncGroupRequestAssignment
 
 LIMIT = 4 << 20
+RESET = struct.pack("ii", 1, 0)
+"""For SO_LINGER: who closes so will not read what it asked for."""
 
 
 @pytest.fixture
@@ -166,13 +177,13 @@ def test_who_wants_no_answers_waits_while_memory_for_new_data_is_used_up(small, 
     counted, until some was refused, which is a closed connection."""
     broker, client = small
     name, _ = client.create(flush_messages="1")
-    produce = bytes(request_frame(0, 7, produce_request(name, (0, chunk_of(bytes(200_000))), acks=0), 1))
+    send = bytes(request_frame(0, 7, produce_request(name, (0, chunk_of(bytes(200_000))), acks=0), 1))
     last = bytes(request_frame(18, 0, ApiVersionsRequest(), 2))
     sync = os.fdatasync
     monkeypatch.setattr(os, "fdatasync", lambda fd: (time.sleep(0.1), sync(fd)))
     with socket.create_connection((broker.host, broker.port)) as sock:
         sock.settimeout(60)
-        sock.sendall(produce * 100 + last)
+        sock.sendall(send * 100 + last)
         head = sock.recv(8, socket.MSG_WAITALL)
     assert struct.unpack(">4xi", head) == (2,), "nothing was refused"
     assert client.stored(name, chunk_of(b"last")) == 100
@@ -197,6 +208,67 @@ def test_a_disk_that_stands_still_keeps_nobody_out(small, monkeypatch):
         go_on.set()
         for sock in full:
             sock.close()
+
+
+@pytest.mark.parametrize("acks", [-1, 0])
+def test_what_tiny_batches_take_is_counted_until_they_are_stored(small, monkeypatch, acks):
+    """A batch of 69 bytes takes several times its size; of acks=0 nothing was counted."""
+    broker, client = small
+    name, _ = client.create(partitions=1000, flush_messages="1")
+    parts = [(index, chunk_of(b"")) for index in range(1000)]
+    request = produce_request(name, *parts, acks=acks, timeout_ms=120_000)
+    go_on, sync = threading.Event(), os.fdatasync
+    monkeypatch.setattr(produce, "MANY", 999)
+    monkeypatch.setattr(os, "fdatasync", lambda fd: (go_on.wait(120), sync(fd)))
+    try:
+        with socket.create_connection((broker.host, broker.port)) as sock:
+            sock.sendall(bytes(request_frame(0, 7, request, 1)))
+            wait_until("it is counted", lambda: held(LIMIT) >= 1000 * produce.BYTES_EACH)
+            go_on.set()
+            wait_until("it is stored", lambda: not held(LIMIT))
+    finally:
+        go_on.set()
+
+
+def test_what_a_silent_controller_is_asked_is_counted_and_ends_with_its_client(small):
+    """A connection that asked for 12 MB and was closed left 36 MB for half a minute, and four that stayed
+    kept all others out."""
+    broker, client = small
+    name, _ = client.create()
+    asked: list[weakref.ref[memoryview]] = []
+
+    async def forward(frame: memoryview, _peer: str) -> bytes:
+        asked.append(weakref.ref(frame))
+        await asyncio.Event().wait()
+        return b""
+
+    next(
+        one for one in gc.get_objects() if type(one) is Services and one.budget.limit == LIMIT
+    ).forward = forward
+    config = AlterableConfig(name="retention.ms", config_operation=0, value="x" * 20_000)
+    resource = AlterConfigsResource(resource_type=2, resource_name=name, configs=[config] * 20)
+    request = IncrementalAlterConfigsRequest(resources=[resource])
+    frame = bytes(request_frame(44, 1, request, 1))
+    del request, resource, config
+    gc.collect()
+    gc.disable()
+    try:
+        for count in (1, 2):
+            with socket.create_connection((broker.host, broker.port)) as sock:
+                sock.sendall(frame)
+                wait_until("the controller is asked", lambda count=count: len(asked) == count)
+                assert held(LIMIT) >= 800_000
+                assert living(IncrementalAlterConfigsRequest) == 0, "what is in the frame is not kept"
+                with socket.create_connection((broker.host, broker.port)) as other:
+                    other.sendall(frame)
+                    other.settimeout(60)
+                    assert other.recv(4, socket.MSG_WAITALL), "an eighth of the memory is enough for these"
+                assert len(asked) == count
+                sock.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, RESET)
+            wait_until("all is given back", lambda: not held(LIMIT))
+            wait_until("nobody keeps it", lambda: asked[-1]() is None)
+    finally:
+        gc.enable()
 
 
 @pytest.mark.parametrize("min_bytes", [1, 2])

@@ -2,11 +2,14 @@
 
 import asyncio
 import errno
+import gc
 import random
 import socket
 import struct
 import time
+import weakref
 from collections.abc import Callable
+from contextlib import suppress
 
 import pytest
 import uvloop
@@ -553,6 +556,37 @@ def test_a_call_that_takes_too_long_fails_and_the_connection_lives():
         await until(lambda: replies != [])
         replies[0](InternalError.NONE, b"too late")
         assert (await link.call(2, Api.PING, b"fine")).body == b"fine"
+        link.close()
+        listener.close()
+
+    run(test)
+
+
+class Large:
+    """What somebody has who waits for another broker."""
+
+
+def test_a_call_that_takes_too_long_leaves_nothing_for_the_collector():
+    """Its error kept all who had waited for it, and what they got from others instead: 300 MB of answers."""
+
+    async def test() -> None:
+        listener, port = listening()
+        listener.serve(Api.RAW, lambda caller, body, reply: None)
+        link = peers_to(port)
+
+        async def ask() -> weakref.ref[Large]:
+            with suppress(PeerError):
+                await link.call(2, Api.RAW, timeout=0.01)
+            large = Large()
+            return weakref.ref(large)
+
+        gc.collect()
+        gc.disable()
+        try:
+            asked = await ask()
+            assert asked() is None
+        finally:
+            gc.enable()
         link.close()
         listener.close()
 
