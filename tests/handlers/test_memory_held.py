@@ -239,7 +239,9 @@ def test_what_a_silent_controller_is_asked_is_counted_and_ends_with_its_client(s
 
     async def forward(frame: memoryview, _peer: str) -> bytes:
         asked.append(weakref.ref(frame))
-        await asyncio.Event().wait()
+        async with asyncio.timeout(120) as patience:  # which knows the task
+            await asyncio.Event().wait()
+        assert patience
         return b""
 
     next(
