@@ -420,12 +420,15 @@ class LocalCluster:
 @contextlib.contextmanager
 def uninterrupted() -> Iterator[None]:
     """Signals that end this process take effect at the end: processes that were started are known then, and
-    can be stopped."""
+    can be stopped. Those that it ignores these ignore as well (nohup)."""
     if threading.current_thread() is not threading.main_thread():
         yield  # signals are handled in another one
         return
     came: list[int] = []
-    before = {each: signal.signal(each, lambda number, _: came.append(number)) for each in INTERRUPTS}
+    heard = [
+        each for each in INTERRUPTS if signal.getsignal(each) is not signal.SIG_IGN
+    ]  # nohup is inherited
+    before = {each: signal.signal(each, lambda number, _: came.append(number)) for each in heard}
     try:
         yield
     finally:

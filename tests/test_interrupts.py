@@ -22,3 +22,13 @@ def test_a_signal_waits_until_the_process_is_known(number: int) -> None:
         assert seen == ["started", "signal", "signal"]
     finally:
         signal.signal(number, before)
+
+
+def test_what_is_ignored_is_so_for_who_is_started() -> None:
+    """As by nohup."""
+    before = signal.signal(signal.SIGHUP, signal.SIG_IGN)
+    try:
+        with uninterrupted():
+            assert signal.getsignal(signal.SIGHUP) is signal.SIG_IGN
+    finally:
+        signal.signal(signal.SIGHUP, before)

@@ -40,6 +40,8 @@ log = logging.getLogger(__name__)
 NOT_SERVED: Final = "it is not served"
 MAX_OTHER_BYTES: Final = 16 * 1024 * 1024
 """A request without records is never so large; parsed, it would take many times its bytes."""
+RELAY_BYTES: Final = 4096
+"""What a request that the controller is asked for takes besides itself and a copy, until it is answered."""
 
 
 class Dispatcher:
@@ -159,11 +161,14 @@ class Dispatcher:
                 messages, frame, version, correlation_id, id_length, connection.peer
             )
             forward = self._services.forward
-            if forward is not None and handler.key in FORWARDED and self._may_relay(len(frame)):
+            if forward is not None and handler.key in FORWARDED and self._may_relay(len(frame) + RELAY_BYTES):
                 whole = frame if owned else memoryview(bytes(frame))
-                exchange.charge(len(whole))  # what is on its way is a copy
-                work = self._relay(forward, whole, handler, messages, connection.peer, exchange)
-                _end_with(exchange, self._begin(work))
+                size = len(whole) + RELAY_BYTES
+                exchange.charge(size)
+                self._relayed += size
+                task = self._begin(self._relay(forward, whole, handler, messages, connection.peer, exchange))
+                task.add_done_callback(partial(self._end_relay, size))
+                exchange.forget = task.cancel  # it keeps the request, which nobody would count then
                 return
             del frame
             yield
@@ -259,7 +264,6 @@ class Dispatcher:
     ) -> None:
         """Have the controller answer; when it cannot, this broker does, with an error for every item. What is
         in the frame, which takes several times its memory, is not kept meanwhile."""
-        self._relayed += len(frame)
         try:
             try:
                 exchange.reply(await forward(frame, peer))
@@ -274,8 +278,11 @@ class Dispatcher:
         except asyncio.CancelledError:
             pass  # the connection is closed; the task, cancelled, would keep the request in its traceback
         finally:
-            self._relayed -= len(frame)
-            exchange.interrupt = None  # it knows this task
+            exchange.forget = None  # it knows this task
+
+    def _end_relay(self, size: int, _: asyncio.Task[None]) -> None:
+        """Also of one that was cancelled before it began."""
+        self._relayed -= size
 
     async def drain(self, timeout: float = 1.0) -> None:
         """Wait for the handlers that are still busy, at most ``timeout`` seconds."""
@@ -283,15 +290,6 @@ class Dispatcher:
             _, late = await asyncio.wait(self._tasks, timeout=timeout)
             for task in late:
                 task.cancel()
-
-
-def _end_with(exchange: Exchange, task: asyncio.Task[None]) -> None:
-    """Have ``task``, which keeps the request for as long as another broker thinks about it, end with the
-    connection: nobody would count it then."""
-    if exchange.connection.closed:
-        task.cancel()
-    else:
-        exchange.interrupt = partial(_end_with, exchange, task)
 
 
 def _client_id(frame: memoryview, length: int) -> tuple[str | None, int]:

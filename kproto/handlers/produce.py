@@ -59,7 +59,8 @@ TIMEOUT_CHECK_SECONDS: Final = 0.1
 BYTES_EACH: Final = 512
 """What a batch takes besides its bytes until it is stored: a reference, an outcome, a place in a frame."""
 MANY: Final = 1 << 16
-"""So many batches that are not stored yet are enough for who waits for nothing."""
+"""So many batches ordinary clients never have on their way; where more are not stored yet, batches count, and
+acks=0 waits."""
 _ATTRIBUTES_LOW_BYTE: Final = 22
 _ZSTD: Final = 4
 _NONE: Final = ErrorCode.NONE
@@ -239,7 +240,7 @@ class Producer:
                 topics.append((key, outcomes))
             else:
                 failed = True  # a topic without partitions is not answered; the generated codec writes that
-        if touched and (len(topics) > 1 or len(outcomes) > 1):
+        if touched and (len(wanted) > 1 or len(outcomes) > 1) and _lags(touched):
             exchange.charge(BYTES_EACH * sum([len(some) for _, some in topics]))
         if acks == 0:
             self._end_unanswered(exchange, topics, touched, timeout_ms)
@@ -252,16 +253,12 @@ class Producer:
             answer = one_stored(version, correlation_id, key, index, base_offset, time_ms, log_start)
         else:
             answer = all_stored(version, correlation_id, topics)
-        if len(touched) == 1:
-            self._wait(
-                touched[0], (whose, answer, timeout_ms, exchange, version, correlation_id, topics, acks)
-            )
-        elif touched:
-            joint = _Joint(whose, len(touched))
-            for vlog in touched:
-                self._wait(vlog, (joint, answer, timeout_ms, exchange, version, correlation_id, topics, acks))
-        else:
+        if not touched:
             whose.reply(answer)
+        elif len(touched) > 1:
+            whose = _Joint(whose, len(touched))
+        for vlog in touched:
+            self._wait(vlog, (whose, answer, timeout_ms, exchange, version, correlation_id, topics, acks))
 
     # --- where a chunk goes ------------------------------------------------------------------------
 
@@ -447,7 +444,7 @@ class Producer:
         pool = self._services.logs.pool
         if errors:
             exchange.connection.close(f"acks=0 and {', '.join(sorted(errors))}")
-        elif touched and (pool.used > pool.budget or touched[-1].end - touched[-1].durable > MANY):
+        elif touched and (pool.used > pool.budget or _lags(touched)):
             # Its bytes are counted until the journal has them, or nobody would make this client wait.
             # No longer than others wait for their answers: a disk may stand still.
             late = self._loop.call_later(max(0, timeout_ms) / 1000, exchange.drop)
@@ -508,6 +505,10 @@ class Producer:
         image = self._services.image()
         with_ids = version >= FIRST_WITH_IDS
         return image.topics_by_id.get(key) if with_ids else image.topics.get(topic_name(version, key))
+
+
+def _lags(touched: list[VirtualLogPort]) -> bool:
+    return any(vlog.end - vlog.durable > MANY for vlog in touched)
 
 
 def _drop(late: asyncio.TimerHandle, exchange: Exchange) -> None:

@@ -51,7 +51,7 @@ class Exchange:
     closed they do nothing.
     """
 
-    __slots__ = ("answer", "connection", "interrupt", "open_ended", "request_bytes", "size")
+    __slots__ = ("answer", "connection", "forget", "interrupt", "open_ended", "request_bytes", "size")
 
     def __init__(self, connection: Connection, request_bytes: int) -> None:
         self.connection = connection
@@ -59,6 +59,8 @@ class Exchange:
         self.interrupt: Callable[[], None] | None = None
         """Set by a handler that waits: called once when the broker drains, memory is short or the connection
         closes, to answer now or forget."""
+        self.forget: Callable[[], object] | None = None
+        """The same only when the connection closes."""
         self.open_ended = False
         """Set where the answer may take minutes and cannot be had earlier: it is up to other clients."""
         self.answer: bytes | Sequence[Buffer] | None = None
@@ -623,6 +625,9 @@ class Connection:
         self._stash = None
         self._set_partial(0)
         self.answer_waiting()
+        for exchange in self.pending:
+            if exchange.forget is not None:
+                exchange.forget()
         self.pending.clear()
         self._out.clear()
         self.held = self.unsent = self._pinned = 0

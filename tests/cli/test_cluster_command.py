@@ -23,10 +23,11 @@ from kproto.testing import kafka_broker
 INTERRUPTIBLE = """
 import signal
 signal.signal(signal.SIGINT, signal.default_int_handler)
+signal.signal(signal.SIGHUP, signal.SIG_DFL)
 from kproto.cli.main import main
 main(prog_name="kproto")
 """
-"""The command as in a terminal, also when the tests run in the background, where SIGINT is ignored."""
+"""The command as in a terminal, also when the tests run in the background, where these are ignored."""
 
 
 def start(directory: Path, *words: str) -> str:

@@ -4,6 +4,7 @@ over."""
 import asyncio
 import gc
 import os
+import select
 import socket
 import struct
 import threading
@@ -35,6 +36,7 @@ from kproto.wire.generated.incremental_alter_configs import (
 )
 from kproto.wire.generated.join_group import JoinGroupRequest, JoinGroupRequestProtocol
 from kproto.wire.generated.metadata import MetadataRequest
+from kproto.wire.generated.produce import TopicProduceData
 from kproto.wire.generated.sync_group import SyncGroupRequest, SyncGroupRequestAssignment
 
 LIMIT = 4 << 20
@@ -210,24 +212,56 @@ def test_a_disk_that_stands_still_keeps_nobody_out(small, monkeypatch):
             sock.close()
 
 
+@pytest.mark.parametrize("many", [True, False])
 @pytest.mark.parametrize("acks", [-1, 0])
-def test_what_tiny_batches_take_is_counted_until_they_are_stored(small, monkeypatch, acks):
-    """A batch of 69 bytes takes several times its size; of acks=0 nothing was counted."""
+def test_what_tiny_batches_take_is_counted_until_they_are_stored(small, monkeypatch, acks, many):
+    """A batch of 69 bytes takes several times its size, which matters where very many are on their way; of
+    acks=0 nothing was counted."""
     broker, client = small
     name, _ = client.create(partitions=1000, flush_messages="1")
     parts = [(index, chunk_of(b"")) for index in range(1000)]
     request = produce_request(name, *parts, acks=acks, timeout_ms=120_000)
+    request.topic_data.append(TopicProduceData(name=name, partition_data=[]))
+    asks = bytes(request_frame(18, 0, ApiVersionsRequest(), 2))
     go_on, sync = threading.Event(), os.fdatasync
-    monkeypatch.setattr(produce, "MANY", 999)
+    monkeypatch.setattr(produce, "MANY", 999 if many else 1000)
     monkeypatch.setattr(os, "fdatasync", lambda fd: (go_on.wait(120), sync(fd)))
     try:
         with socket.create_connection((broker.host, broker.port)) as sock:
-            sock.sendall(bytes(request_frame(0, 7, request, 1)))
-            wait_until("it is counted", lambda: held(LIMIT) >= 1000 * produce.BYTES_EACH)
+            sock.sendall(bytes(request_frame(0, 7, request, 1)) + asks)
+            if many:
+                wait_until("it is counted", lambda: held(LIMIT) >= 1000 * produce.BYTES_EACH)
+            elif acks:
+                wait_until("it waits", lambda: held(LIMIT))
+                assert held(LIMIT) < 1000 * produce.BYTES_EACH
             go_on.set()
             wait_until("it is stored", lambda: not held(LIMIT))
     finally:
         go_on.set()
+
+
+def silence(limit: int, loops: list[asyncio.AbstractEventLoop]) -> list[weakref.ref[memoryview]]:
+    """The controller of the broker with that limit does not answer any more: what it is asked."""
+    asked: list[weakref.ref[memoryview]] = []
+
+    async def forward(frame: memoryview, _peer: str) -> bytes:
+        asked.append(weakref.ref(frame))
+        loops.append(asyncio.get_running_loop())
+        async with asyncio.timeout(120) as patience:  # which knows the task
+            await asyncio.Event().wait()
+        assert patience
+        return b""
+
+    found = (one for one in gc.get_objects() if type(one) is Services and one.budget.limit == limit)
+    next(found).forward = forward
+    return asked
+
+
+def alter_configs(topic: str, configs: int) -> bytes:
+    """A request of 20 KB for each config."""
+    config = AlterableConfig(name="retention.ms", config_operation=0, value="x" * 20_000)
+    resource = AlterConfigsResource(resource_type=2, resource_name=topic, configs=[config] * configs)
+    return bytes(request_frame(44, 1, IncrementalAlterConfigsRequest(resources=[resource]), 1))
 
 
 def test_what_a_silent_controller_is_asked_is_counted_and_ends_with_its_client(small):
@@ -235,23 +269,8 @@ def test_what_a_silent_controller_is_asked_is_counted_and_ends_with_its_client(s
     kept all others out."""
     broker, client = small
     name, _ = client.create()
-    asked: list[weakref.ref[memoryview]] = []
-
-    async def forward(frame: memoryview, _peer: str) -> bytes:
-        asked.append(weakref.ref(frame))
-        async with asyncio.timeout(120) as patience:  # which knows the task
-            await asyncio.Event().wait()
-        assert patience
-        return b""
-
-    next(
-        one for one in gc.get_objects() if type(one) is Services and one.budget.limit == LIMIT
-    ).forward = forward
-    config = AlterableConfig(name="retention.ms", config_operation=0, value="x" * 20_000)
-    resource = AlterConfigsResource(resource_type=2, resource_name=name, configs=[config] * 20)
-    request = IncrementalAlterConfigsRequest(resources=[resource])
-    frame = bytes(request_frame(44, 1, request, 1))
-    del request, resource, config
+    loops: list[asyncio.AbstractEventLoop] = []
+    asked, frame = silence(LIMIT, loops), alter_configs(name, 20)
     gc.collect()
     gc.disable()
     try:
@@ -271,6 +290,33 @@ def test_what_a_silent_controller_is_asked_is_counted_and_ends_with_its_client(s
             wait_until("nobody keeps it", lambda: asked[-1]() is None)
     finally:
         gc.enable()
+
+
+def test_all_that_comes_in_one_turn_is_counted_for_the_controller(small):
+    """A broker that was away for a moment finds the requests of all connections at once."""
+    broker, client = small
+    name, _ = client.create()
+    loops: list[asyncio.AbstractEventLoop] = []
+    asked, frame = silence(LIMIT, loops), alter_configs(name, 1)
+    socks = [socket.create_connection((broker.host, broker.port)) for _ in range(51)]
+    try:
+        socks[0].sendall(frame)
+        wait_until("the controller is asked", lambda: asked)
+        loops[0].call_soon_threadsafe(time.sleep, 1)
+        time.sleep(0.2)
+        for sock in socks[1:]:
+            sock.sendall(frame)
+        wait_until("all have come", lambda: client.call(18, 0, ApiVersionsRequest()).error_code == 0)
+        wait_until("others are answered", lambda: len(readable(socks)) >= 50 - LIMIT // 8 // len(frame))
+        assert len(asked) <= LIMIT // 8 // len(frame)
+    finally:
+        for sock in socks:
+            sock.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, RESET)
+            sock.close()
+
+
+def readable(socks: list[socket.socket]) -> list[socket.socket]:
+    return select.select(socks, [], [], 0)[0]
 
 
 @pytest.mark.parametrize("min_bytes", [1, 2])
