@@ -425,9 +425,7 @@ def uninterrupted() -> Iterator[None]:
         yield  # signals are handled in another one
         return
     came: list[int] = []
-    heard = [
-        each for each in INTERRUPTS if signal.getsignal(each) is not signal.SIG_IGN
-    ]  # nohup is inherited
+    heard = [each for each in INTERRUPTS if signal.getsignal(each) is not signal.SIG_IGN]
     before = {each: signal.signal(each, lambda number, _: came.append(number)) for each in heard}
     try:
         yield

@@ -120,11 +120,11 @@ def _offsets(
         for topic in answer.topics
         for partition in topic.partitions
     }
-    shown = sorted({*committed, *owners})
+    shown = {*committed, *owners}
     alive = [t for t in cluster.metadata(sorted({t for t, _ in shown})).topics if t.error_code == 0]
     latest = look_up(cluster, alive, LATEST) if shown else {}
     rows = []
-    for topic, index in shown:
+    for topic, index in sorted(shown):
         offset, end = committed.get((topic, index)), latest.get((topic, index))
         rows.append(
             {
