@@ -229,7 +229,7 @@ class LocalCluster:
         wanted = [self.node(n) for n in nodes] if nodes is not None else list(reversed(self.nodes))
         for each in wanted:
             if (state := self.state(each)) != DEAD:
-                with contextlib.suppress(ClusterError, ProcessLookupError):  # it may end by itself meanwhile
+                with contextlib.suppress(ClusterError):  # it may end by itself meanwhile
                     if state == PAUSED:
                         self._signal(each.node, signal.SIGCONT)
                     self._signal(each.node, signal.SIGTERM)
@@ -375,9 +375,11 @@ class LocalCluster:
 
     def _signal(self, number: int, what: signal.Signals) -> None:
         node = self.node(number)
-        if self.state(node) == DEAD:
-            raise ClusterError(f"node {number} is not running")
-        os.kill(node.pid, what)
+        if self.state(node) != DEAD:
+            with contextlib.suppress(ProcessLookupError):  # it has ended since
+                os.kill(node.pid, what)
+                return
+        raise ClusterError(f"node {number} is not running")
 
     def _reap(self, node: Node, timeout_s: float) -> None:
         """Wait until the process has ended, whoever its parent is."""

@@ -18,7 +18,7 @@ from kproto.cli.cluster import (
     unled,
 )
 from kproto.cli.offsets import LATEST, look_up
-from kproto.wire.data import ASSIGNMENT
+from kproto.wire.data import ASSIGNMENT, CONSUMER_PROTOCOL
 from kproto.wire.generated.delete_groups import DeleteGroupsRequest
 from kproto.wire.generated.describe_groups import DescribedGroup, DescribeGroupsRequest
 from kproto.wire.generated.list_groups import ListGroupsRequest
@@ -31,8 +31,6 @@ OFFSET_FETCH: Final = 9
 OFFSET_FETCH_BY_NAME: Final = 7
 """The highest version that takes one group and names topics instead of ids."""
 DELETE_GROUPS: Final = 42
-CONSUMER: Final = "consumer"
-"""The protocol type of groups whose members are consumers."""
 
 
 @click.group()
@@ -98,7 +96,7 @@ def describe(name: str, bootstrap: str, as_json: bool) -> None:
 def _assigned(found: DescribedGroup) -> dict[tuple[str, int], str]:
     """Which member has a partition: as its consumers say, so not where the protocol is another one."""
     owners: dict[tuple[str, int], str] = {}
-    for member in found.members if found.protocol_type == CONSUMER else ():
+    for member in found.members if found.protocol_type == CONSUMER_PROTOCOL else ():
         with suppress(WireError):  # one that has nothing yet, or rubbish
             assignment = ASSIGNMENT.parse_versioned(member.member_assignment)[1]
             for topic in assignment.assigned_partitions:

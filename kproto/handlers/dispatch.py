@@ -62,7 +62,7 @@ class Dispatcher:
         """Who is not understood tries again at once, and may be anybody."""
         self._tasks: set[asyncio.Task[None]] = set()
         self._relayed = 0
-        """Bytes of the requests that the controller is asked for."""
+        """Bytes that the requests take that the controller is asked for."""
         self._turns = Turns()
 
     def dispatch(self, connection: Connection, frame: memoryview, owned: bool) -> None:
@@ -160,14 +160,13 @@ class Dispatcher:
             context, request = self._parse(
                 messages, frame, version, correlation_id, id_length, connection.peer
             )
-            forward = self._services.forward
-            if forward is not None and handler.key in FORWARDED and self._may_relay(len(frame) + RELAY_BYTES):
+            forward, size = self._services.forward, len(frame) + RELAY_BYTES
+            if forward is not None and handler.key in FORWARDED and self._may_relay(size):
                 whole = frame if owned else memoryview(bytes(frame))
-                size = len(whole) + RELAY_BYTES
                 exchange.charge(size)
                 self._relayed += size
                 task = self._begin(self._relay(forward, whole, handler, messages, connection.peer, exchange))
-                task.add_done_callback(partial(self._end_relay, size))
+                task.add_done_callback(partial(self._end_relay, exchange, size))
                 exchange.forget = task.cancel  # it keeps the request, which nobody would count then
                 return
             del frame
@@ -277,12 +276,11 @@ class Dispatcher:
             exchange.connection.close("internal error")
         except asyncio.CancelledError:
             pass  # the connection is closed; the task, cancelled, would keep the request in its traceback
-        finally:
-            exchange.forget = None  # it knows this task
 
-    def _end_relay(self, size: int, _: asyncio.Task[None]) -> None:
+    def _end_relay(self, exchange: Exchange, size: int, _: asyncio.Task[None]) -> None:
         """Also of one that was cancelled before it began."""
         self._relayed -= size
+        exchange.forget = None
 
     async def drain(self, timeout: float = 1.0) -> None:
         """Wait for the handlers that are still busy, at most ``timeout`` seconds."""

@@ -21,6 +21,8 @@ if TYPE_CHECKING:
     from kproto.wire.generated.offset_commit_key import OffsetCommitKey
     from kproto.wire.generated.offset_commit_value import OffsetCommitValue
 
+CONSUMER_PROTOCOL = "consumer"
+"""The protocol type of groups whose members say these subscriptions and assignments."""
 OFFSET_COMMIT_KEY_TYPES = (0, 1)
 GROUP_METADATA_KEY_TYPE = 2
 

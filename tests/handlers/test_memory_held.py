@@ -55,9 +55,13 @@ def living(kind: type) -> int:
     return sum(type(one) is kind for one in gc.get_objects())
 
 
+def budgets(limit: int) -> list[MemoryBudget]:
+    return [one for one in gc.get_objects() if type(one) is MemoryBudget and one.limit == limit]
+
+
 def held(of: int) -> int:
     """What is charged to the budget with that limit."""
-    return max(one.used for one in gc.get_objects() if type(one) is MemoryBudget and one.limit == of)
+    return max(one.used for one in budgets(of))
 
 
 def most_held(broker: InProcessBroker, frames: bytes, connections: int, least: int) -> int:
@@ -65,15 +69,15 @@ def most_held(broker: InProcessBroker, frames: bytes, connections: int, least: i
     ``least`` it is watched for a while."""
     most = 0
     until = time.monotonic() + 60
-    budgets = [one for one in gc.get_objects() if type(one) is MemoryBudget and one.limit == LIMIT]
+    found = budgets(LIMIT)
     socks = [socket.create_connection((broker.host, broker.port)) for _ in range(connections)]
     try:
         for sock in socks:
             sock.sendall(frames)
         while (now := time.monotonic()) < until:
-            if most <= least < max(one.used for one in budgets):
+            if most <= least < max(one.used for one in found):
                 until = now + 2
-            most = max(most, *(one.used for one in budgets))
+            most = max(most, *(one.used for one in found))
             time.sleep(0.001)
     finally:
         for sock in socks:
@@ -240,19 +244,18 @@ def test_what_tiny_batches_take_is_counted_until_they_are_stored(small, monkeypa
         go_on.set()
 
 
-def silence(limit: int, loops: list[asyncio.AbstractEventLoop]) -> list[weakref.ref[memoryview]]:
-    """The controller of the broker with that limit does not answer any more: what it is asked."""
+def silence() -> list[weakref.ref[memoryview]]:
+    """The controller of the small broker does not answer any more: what it is asked."""
     asked: list[weakref.ref[memoryview]] = []
 
     async def forward(frame: memoryview, _peer: str) -> bytes:
         asked.append(weakref.ref(frame))
-        loops.append(asyncio.get_running_loop())
         async with asyncio.timeout(120) as patience:  # which knows the task
             await asyncio.Event().wait()
         assert patience
         return b""
 
-    found = (one for one in gc.get_objects() if type(one) is Services and one.budget.limit == limit)
+    found = (one for one in gc.get_objects() if type(one) is Services and one.budget.limit == LIMIT)
     next(found).forward = forward
     return asked
 
@@ -269,8 +272,7 @@ def test_what_a_silent_controller_is_asked_is_counted_and_ends_with_its_client(s
     kept all others out."""
     broker, client = small
     name, _ = client.create()
-    loops: list[asyncio.AbstractEventLoop] = []
-    asked, frame = silence(LIMIT, loops), alter_configs(name, 20)
+    asked, frame = silence(), alter_configs(name, 20)
     gc.collect()
     gc.disable()
     before = living(IncrementalAlterConfigsRequest)
@@ -297,13 +299,12 @@ def test_all_that_comes_in_one_turn_is_counted_for_the_controller(small):
     """A broker that was away for a moment finds the requests of all connections at once."""
     broker, client = small
     name, _ = client.create()
-    loops: list[asyncio.AbstractEventLoop] = []
-    asked, frame = silence(LIMIT, loops), alter_configs(name, 1)
+    asked, frame = silence(), alter_configs(name, 1)
     socks = [socket.create_connection((broker.host, broker.port)) for _ in range(51)]
     try:
         socks[0].sendall(frame)
         wait_until("the controller is asked", lambda: asked)
-        loops[0].call_soon_threadsafe(time.sleep, 1)
+        broker._loop.call_soon_threadsafe(time.sleep, 1)
         time.sleep(0.2)
         for sock in socks[1:]:
             sock.sendall(frame)

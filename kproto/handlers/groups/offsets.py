@@ -9,8 +9,7 @@ from typing import NamedTuple
 from kproto.handlers.groups.group import Group
 from kproto.handlers.groups.states import State
 from kproto.wire import ZERO_UUID
-
-CONSUMER_PROTOCOL = "consumer"
+from kproto.wire.data import CONSUMER_PROTOCOL
 
 
 class Committed(NamedTuple):

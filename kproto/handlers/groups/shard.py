@@ -29,7 +29,6 @@ from kproto.handlers.groups.model import (
     SyncReply,
 )
 from kproto.handlers.groups.offsets import (
-    CONSUMER_PROTOCOL,
     Committed,
     Offsets,
     expired,
@@ -40,6 +39,7 @@ from kproto.handlers.groups.records import GroupKey, OffsetKey
 from kproto.handlers.groups.states import State
 from kproto.handlers.groups.timers import Patience, Timers
 from kproto.wire import WireError
+from kproto.wire.data import CONSUMER_PROTOCOL
 
 log = logging.getLogger(__name__)
 
