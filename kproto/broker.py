@@ -41,7 +41,7 @@ from kproto.metadata.history import OlderStoreError, Seen
 from kproto.metadata.opening import wait_for_store
 from kproto.net import descriptors
 from kproto.net.budget import MemoryBudget
-from kproto.net.server import Connection, Limits, Server
+from kproto.net.server import Connection, Limits, Server, take_address
 from kproto.net.threads import BlockingPool
 from kproto.trouble import Quietly, Trouble
 from kproto.vlog.manager import JOURNAL_DIRECTORY, VlogManager
@@ -157,14 +157,17 @@ class Broker:
         budget = MemoryBudget(_clients_memory(settings))
         self._server = Server(self._dispatch, budget, _limits(settings, self._descriptors.clients))
         undo.callback(self._server.close)
-        self._bind()
+        if settings.kproto_internal_listen:
+            self._member = self._new_member(directory)
+            undo.push_async_callback(self._member.close)
+        self._bind(undo)
+        self._untouched = False
         host, port = settings.told_address(self.port)
         if not (self.host or settings.advertised_listeners):
             log.warning("listeners names no host: clients are told %s:%d (advertised.listeners)", host, port)
-        if settings.kproto_internal_listen:
-            epoch = await self._join(directory, undo, host, port)
+        if self._member is not None:
+            epoch = await self._join(self._member, undo, host, port)
         else:
-            self._untouched = False
             controller = Controller(await self._open_store(undo), settings, settings.node_id)
             await controller.start()
             registration = Registration(settings.node_id, host, port, settings.broker_rack)
@@ -206,19 +209,17 @@ class Broker:
         self._groups.start()
         if self._member is not None:
             self._member.serve()
-        if settings.kproto_metrics_listen:
-            self._start_metrics(self._dispatcher, undo)
+        if self._metrics is not None:
+            self._start_metrics(self._metrics, self._dispatcher)
         self._scrub_worker = Worker(asyncio.get_running_loop(), "kproto-scrub")
         self._scrub = Scrub(self._logs, partial(in_worker, self._scrub_worker))
         self._scrub.start()
         self._ticker = asyncio.get_running_loop().create_task(self._tick())
         self._server.accept()
 
-    def _start_metrics(self, dispatcher: Dispatcher, undo: contextlib.AsyncExitStack) -> None:
+    def _start_metrics(self, endpoint: MetricsEndpoint, dispatcher: Dispatcher) -> None:
         from kproto import figures
-        from kproto.metrics_endpoint import MetricsEndpoint
 
-        host, port = host_and_port(self._settings.kproto_metrics_listen)
         replicas = self._member.replicas if self._member is not None else None
         pages = {
             "/vlogs": self._vlogs.state,
@@ -236,14 +237,8 @@ class Broker:
                 self._controller.image, self._settings.node_id, self._logs, self._groups.loaded
             )
 
-        endpoint = MetricsEndpoint(host, port, {"/metrics": metrics, "/metrics/topics": topics}, pages)
-        try:
-            endpoint.start()
-        except OSError as error:
-            where, why = address_text(host, port), os.strerror(error.errno) if error.errno else str(error)
-            raise StartError(f"kproto.metrics.listen: cannot listen on {where}: {why}") from None
-        self._metrics = endpoint
-        undo.callback(endpoint.close)
+        with _listening(*host_and_port(self._settings.kproto_metrics_listen)):
+            endpoint.start({"/metrics": metrics, "/metrics/topics": topics}, pages)
 
     async def _open_store(self, undo: contextlib.AsyncExitStack) -> MetadataStore:
         kind, directory = self._settings.kproto_metadata_store, self._directory
@@ -252,10 +247,7 @@ class Broker:
         undo.push_async_callback(self._store.close)
         return self._store
 
-    async def _join(
-        self, directory: DataDirectory, undo: contextlib.AsyncExitStack, host: str, port: int
-    ) -> int:
-        """Become a member of a cluster; this process's broker epoch."""
+    def _new_member(self, directory: DataDirectory) -> ClusterMember:
         from kproto.member import ClusterMember
 
         member = ClusterMember(
@@ -267,14 +259,27 @@ class Broker:
             self._descriptors.brokers,
         )
         self._poisoned_together.append(member.replicas.store.poison)
-        undo.push_async_callback(member.close)
-        try:
-            member.bind()
-        except OSError as error:
-            raise StartError(
-                f"cannot listen on {address_text(member.host, member.port)}: {error.strerror}"
-            ) from None
-        self._untouched = False
+        return member
+
+    def _bind(self, undo: contextlib.AsyncExitStack) -> None:
+        """Take every address that the broker listens on."""
+        with _listening(self.host, self.port):
+            self.port = self._server.bind(self.host, self.port)
+        if self._member is not None:
+            with _listening(self._member.host, self._member.port):
+                self._member.bind()
+        if self._settings.kproto_metrics_listen:
+            from kproto.metrics_endpoint import MetricsEndpoint
+
+            host, port = host_and_port(self._settings.kproto_metrics_listen)
+            with _listening(host, port):
+                self._metrics = MetricsEndpoint(take_address(host, port))
+            undo.callback(self._metrics.close)
+
+    async def _join(
+        self, member: ClusterMember, undo: contextlib.AsyncExitStack, host: str, port: int
+    ) -> int:
+        """Become a member of a cluster; this process's broker epoch."""
         if self._settings.kproto_metadata_store.startswith(SHARED_STORE):
             member.stand(await self._open_store(undo), self._answer_client_of)
         elif self._settings.kproto_join:
@@ -286,16 +291,8 @@ class Broker:
         except KafkaError as error:
             kind = ForeignError if error.code is ErrorCode.INCONSISTENT_CLUSTER_ID else StartError
             raise kind(f"the cluster does not take this broker: {error}") from None
-        self._member = member
         self._controller = member.controller
         return epoch
-
-    def _bind(self) -> None:
-        try:
-            self.port = self._server.bind(self.host, self.port)
-        except OSError as error:
-            where = address_text(self.host, self.port)
-            raise StartError(f"cannot listen on {where}: {error.strerror or error}") from None
 
     def _open_logs(self, directory: DataDirectory, owner_epoch: int) -> None:
         """Open log and virtual logs, and hand the journal of earlier processes to the partitions."""
@@ -493,6 +490,16 @@ class Broker:
         self._removals.close()
         self._vlogs.close()
         return clean and self._vlogs.poisoned is None
+
+
+@contextlib.contextmanager
+def _listening(host: str, port: int) -> Iterator[None]:
+    """What the system refuses inside is told as what it is about. Raises `StartError`."""
+    try:
+        yield
+    except OSError as error:
+        why = error.strerror or str(error)
+        raise StartError(f"cannot listen on {address_text(host, port)}: {why}") from None
 
 
 def _clients_memory(settings: Settings) -> int:

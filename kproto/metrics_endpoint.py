@@ -28,32 +28,22 @@ RETRY_S: Final = 0.25
 
 
 class MetricsEndpoint:
-    """The endpoint of one broker. ``port`` is the real one after `start`."""
+    """The endpoint of one broker. It is closed until `start`."""
 
-    def __init__(
-        self,
-        host: str,
-        port: int,
-        metrics: Mapping[str, Callable[[], Metrics]],
-        pages: Mapping[str, Page],
-    ) -> None:
-        """``metrics`` and ``pages`` (path -> function) are called on the running loop."""
-        self._address = (host, port)
-        self._shown = Shown(asyncio.get_running_loop(), metrics, pages)
-        self._listener: socket.socket | None = None
+    def __init__(self, listener: socket.socket) -> None:
+        """``listener`` has its address, and does not listen yet."""
+        self._listener = listener
         self._changing = threading.Lock()
-        self._closed = False
+        self._started = self._closed = False
         self._server: PagesServer | None = None
-        self.port = port
+        self.port: int = listener.getsockname()[1]
 
-    def start(self) -> None:
-        """Listen, as for clients also on IPv6. Raises OSError when the address is taken."""
-        host, port = self._address
-        found = socket.getaddrinfo(host or None, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)
-        family, _, _, _, address = found[0]
-        both = family == socket.AF_INET6 and socket.has_dualstack_ipv6()
-        self._listener = socket.create_server(address, family=family, dualstack_ipv6=both)
-        self.port = self._listener.getsockname()[1]
+    def start(self, metrics: Mapping[str, Callable[[], Metrics]], pages: Mapping[str, Page]) -> None:
+        """Answer. ``metrics`` and ``pages`` (path -> function) are called on the running loop. Raises OSError
+        when somebody else listens there by now."""
+        self._listener.listen()
+        self._started = True
+        self._shown = Shown(asyncio.get_running_loop(), metrics, pages)
         threading.Thread(target=self._run, args=(self._listener,), name="kproto-metrics", daemon=True).start()
 
     def _run(self, listener: socket.socket) -> None:
@@ -87,8 +77,6 @@ class MetricsEndpoint:
 
     def close(self) -> None:
         """Stop listening. A question that is being answered gets no answer any more."""
-        if self._listener is None:
-            return
         with self._changing:
             self._closed = True
         with contextlib.suppress(OSError):  # it has ended with an error
@@ -96,3 +84,5 @@ class MetricsEndpoint:
         if self._server is not None:
             self._server.shutdown()
             self._server.server_close()
+        elif not self._started:
+            self._listener.close()

@@ -21,6 +21,7 @@ import pytest
 from kproto import metrics, metrics_http
 from kproto.metrics import Metric
 from kproto.metrics_endpoint import MetricsEndpoint
+from kproto.net.server import take_address
 
 
 def test_connections_that_ask_nothing_are_few_and_end(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -28,8 +29,8 @@ def test_connections_that_ask_nothing_are_few_and_end(monkeypatch: pytest.Monkey
     monkeypatch.setattr(metrics_http._Handler, "timeout", 0.5)
 
     async def run() -> None:
-        endpoint = MetricsEndpoint("127.0.0.1", 0, {"/metrics": some}, {})
-        endpoint.start()
+        endpoint = MetricsEndpoint(take_address("127.0.0.1", 0))
+        endpoint.start({"/metrics": some}, {})
         silent = [socket.create_connection(("127.0.0.1", endpoint.port), 20) for _ in range(40)]
         before = threading.active_count()
         for sock in silent:
@@ -47,8 +48,8 @@ def test_who_asks_a_byte_at_a_time_does_not_keep_others_out(monkeypatch: pytest.
     monkeypatch.setattr(metrics_http, "REQUEST_S", 1.0)
 
     async def run() -> None:
-        endpoint = MetricsEndpoint("127.0.0.1", 0, {"/metrics": some}, {})
-        endpoint.start()
+        endpoint = MetricsEndpoint(take_address("127.0.0.1", 0))
+        endpoint.start({"/metrics": some}, {})
         slow = [socket.create_connection(("127.0.0.1", endpoint.port), 20) for _ in range(8)]
         half = [b"GET /metrics HTTP/1.0\r\nA: " if number % 2 else b"G" for number in range(8)]
         for sock, begun in zip(slow, half, strict=True):
@@ -88,8 +89,8 @@ def some() -> Iterator[Metric]:
 
 def test_prometheus_reads_metrics_and_machines_read_pages() -> None:
     async def run() -> None:
-        endpoint = MetricsEndpoint("127.0.0.1", 0, {"/metrics": some}, {"/vlogs": lambda: [{"vlog": 1}]})
-        endpoint.start()
+        endpoint = MetricsEndpoint(take_address("127.0.0.1", 0))
+        endpoint.start({"/metrics": some}, {"/vlogs": lambda: [{"vlog": 1}]})
         kind, text = await get(endpoint.port, "/metrics")
         assert kind.startswith("text/plain")
         assert 'kproto_pushes_total{vlog="1"} 17.0' in text
@@ -120,8 +121,8 @@ def test_prometheus_reads_metrics_and_machines_read_pages() -> None:
 )
 def test_it_listens_wherever_brokers_do(host: str, asked: list[str]) -> None:
     async def run() -> None:
-        endpoint = MetricsEndpoint(host, 0, {"/metrics": some}, {})
-        endpoint.start()
+        endpoint = MetricsEndpoint(take_address(host, 0))
+        endpoint.start({"/metrics": some}, {})
         for where in asked:
             assert "kproto_lag_bytes 3.5" in (await get(endpoint.port, "/metrics", where))[1]
         endpoint.close()
@@ -131,8 +132,8 @@ def test_it_listens_wherever_brokers_do(host: str, asked: list[str]) -> None:
 
 def test_who_asks_for_the_head_gets_no_more() -> None:
     async def run() -> None:
-        endpoint = MetricsEndpoint("127.0.0.1", 0, {"/metrics": some}, {"/vlogs": lambda: [1]})
-        endpoint.start()
+        endpoint = MetricsEndpoint(take_address("127.0.0.1", 0))
+        endpoint.start({"/metrics": some}, {"/vlogs": lambda: [1]})
 
         def head() -> bytes:
             with socket.create_connection(("127.0.0.1", endpoint.port), 20) as sock:
@@ -161,8 +162,8 @@ def test_who_goes_away_before_the_answer_is_no_news(
             await gone.wait()
             return [1]
 
-        endpoint = MetricsEndpoint("127.0.0.1", 0, {"/metrics": some}, {"/slow": slow, "/wrong": object})
-        endpoint.start()
+        endpoint = MetricsEndpoint(take_address("127.0.0.1", 0))
+        endpoint.start({"/metrics": some}, {"/slow": slow, "/wrong": object})
         sock = socket.create_connection(("127.0.0.1", endpoint.port), 20)
         sock.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
         sock.sendall(b"GET /slow HTTP/1.0\r\n\r\n")
@@ -199,8 +200,8 @@ def test_what_takes_too_long_is_not_gathered_to_its_end(monkeypatch: pytest.Monk
                 ended.set()
             return []
 
-        endpoint = MetricsEndpoint("127.0.0.1", 0, {"/metrics": some, "/slow": slow}, {"/page": slow})
-        endpoint.start()
+        endpoint = MetricsEndpoint(take_address("127.0.0.1", 0))
+        endpoint.start({"/metrics": some, "/slow": slow}, {"/page": slow})
         for path in ("/slow", "/page"):
             with pytest.raises(urllib.error.HTTPError, match="503"):
                 await get(endpoint.port, path)
@@ -214,11 +215,11 @@ def test_what_takes_too_long_is_not_gathered_to_its_end(monkeypatch: pytest.Monk
 
 def test_an_endpoint_that_nobody_asked_ends_at_once() -> None:
     async def run() -> None:
-        endpoint = MetricsEndpoint("127.0.0.1", 0, {"/metrics": some}, {})
-        endpoint.start()
+        endpoint = MetricsEndpoint(take_address("127.0.0.1", 0))
+        endpoint.start({"/metrics": some}, {})
         threads = [each for each in threading.enumerate() if each.name == "kproto-metrics"]
         with pytest.raises(OSError, match="in use"):
-            MetricsEndpoint("127.0.0.1", endpoint.port, {"/metrics": some}, {}).start()
+            take_address("127.0.0.1", endpoint.port)
         endpoint.close()
         with pytest.raises(urllib.error.URLError):
             await get(endpoint.port, "/metrics")
@@ -242,8 +243,8 @@ def test_without_a_descriptor_who_asks_waits(monkeypatch: pytest.MonkeyPatch) ->
     monkeypatch.setattr(MetricsEndpoint, "_serving", scarce)
 
     async def run() -> None:
-        endpoint = MetricsEndpoint("127.0.0.1", 0, {"/metrics": some}, {})
-        endpoint.start()
+        endpoint = MetricsEndpoint(take_address("127.0.0.1", 0))
+        endpoint.start({"/metrics": some}, {})
         assert "kproto_lag_bytes 3.5" in (await get(endpoint.port, "/metrics"))[1]
         assert len(refused) == 2
         endpoint.close()
@@ -263,8 +264,8 @@ def test_the_end_of_the_broker_does_not_wait_for_the_listener(monkeypatch: pytes
     monkeypatch.setattr(ThreadingHTTPServer, "serve_forever", lambda server: forever(server, 3600.0))
 
     async def run() -> None:
-        endpoint = MetricsEndpoint("127.0.0.1", 0, {"/metrics": some}, {})
-        endpoint.start()
+        endpoint = MetricsEndpoint(take_address("127.0.0.1", 0))
+        endpoint.start({"/metrics": some}, {})
         await get(endpoint.port, "/metrics")
         await asyncio.wait_for(asyncio.to_thread(endpoint.close), 30)
         with pytest.raises(urllib.error.URLError):

@@ -44,16 +44,15 @@ def test_a_file_in_the_place_of_the_journal(tmp_path: Path) -> None:
         pass
 
 
-@pytest.mark.parametrize("internal", [False, True])
-def test_a_port_that_somebody_has_changes_nothing(tmp_path: Path, internal: bool) -> None:
+@pytest.mark.parametrize("option", ["--listen=", "--internal-listen=", "--set=kproto.metrics.listen="])
+def test_a_port_that_somebody_has_changes_nothing(tmp_path: Path, option: str) -> None:
     """What was left by a clean stop is that as before: the machine may be restarted next."""
     with kafka_broker(data_dir=tmp_path):
         pass
     assert (tmp_path / "clean").exists()
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = taken.getsockname()[1]
-        option = "--internal-listen" if internal else "--listen"
-        code, said, why = serve(tmp_path, more=[option, f"127.0.0.1:{port}"])
+        code, said, why = serve(tmp_path, more=[f"{option}127.0.0.1:{port}"])
     assert (code, said) == (2, "")
     assert why == f"kproto: cannot listen on 127.0.0.1:{port}: Address already in use\n"
     assert (tmp_path / "clean").exists()

@@ -19,7 +19,7 @@ from typing import Final
 from kproto.net.budget import MemoryBudget
 from kproto.net.connection import FIRST_READ_AFTER_LARGE, SCRATCH_BYTES, Connection, Exchange
 
-__all__ = ["Connection", "Dispatch", "Exchange", "Limits", "Server"]
+__all__ = ["Connection", "Dispatch", "Exchange", "Limits", "Server", "take_address"]
 
 log = logging.getLogger(__name__)
 
@@ -51,6 +51,23 @@ class Limits:
     stalled_frame_seconds: float = STALLED_FRAME_SECONDS
     first_frame_bytes: int = 0
     descriptors: int = 2_147_483_647
+
+
+def take_address(host: str, port: int) -> socket.socket:
+    """A non-blocking socket that is to listen on ``host``:``port`` (0: any free port; no host: all interfaces
+    of IPv4). Until then who connects is refused. Raises OSError when somebody listens there.
+    """
+    found = socket.getaddrinfo(host or None, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)
+    family, _, _, _, address = found[0]
+    sock = socket.socket(family, socket.SOCK_STREAM)
+    try:
+        sock.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        sock.setblocking(False)
+        sock.bind(address)
+    except OSError:
+        sock.close()
+        raise
+    return sock
 
 
 class _Together:
@@ -153,24 +170,10 @@ class Server:
         return bound
 
     def bind(self, host: str, port: int) -> int:
-        """Take ``host``:``port`` (0: any free port; no host: all interfaces of IPv4) and return the port.
-
-        Raises OSError when it is taken.
-
-        Connections wait in the kernel's queue until :meth:`accept`.
-        """
-        found = socket.getaddrinfo(host or None, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)
-        family, _, _, _, address = found[0]
-        sock = socket.socket(family, socket.SOCK_STREAM)
-        try:
-            sock.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-            sock.setblocking(False)
-            sock.bind(address)
-            sock.listen(1024)
-        except OSError:
-            sock.close()
-            raise
+        """As `take_address`; return the port. Connections wait in the kernel's queue until :meth:`accept`."""
+        sock = take_address(host, port)
         self._listeners.append(sock)
+        sock.listen(1024)
         bound: int = sock.getsockname()[1]
         return bound
 
