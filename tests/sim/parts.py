@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import sys
 from collections import deque
 from collections.abc import Awaitable, Callable, Iterator
 from contextlib import contextmanager
@@ -351,7 +352,8 @@ def installed(world: World) -> Iterator[None]:
     places += [(module, "get_running_loop", lambda: loop) for module in (asyncio, asyncio.events)]
     places.append((asyncio, "sleep", loop.sleep))
     places += _quick_json()
-    places.append((asyncio.tasks._all_tasks, "add", id))  # type: ignore[attr-defined]  # nobody asks for all tasks
+    if sys.version_info < (3, 12):  # later it takes no time; nobody asks for all tasks
+        places.append((asyncio.tasks._all_tasks, "add", id))  # type: ignore[attr-defined]
     places += [*drawn(world.seed), *_scrubs(world), *groups.places(world)]
     places += world.replaced
     missing = object()
