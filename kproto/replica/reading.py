@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 from kproto.metadata.vlogs import VsegId
 from kproto.replica.messages import PartitionKey, PartitionState, StateAnswer
+from kproto.replica.stored_file import sound_heads
 from kproto.vlog.frame import (
     DIRECT,
     ENTRY_SIZE,
@@ -36,6 +37,10 @@ if TYPE_CHECKING:
 
 class DamagedError(Exception):
     """The copy is not sound at a place that was asked for; the message says where."""
+
+
+class MisplacedError(DamagedError):
+    """A part was asked for that begins or ends inside a frame: that says nothing of the copy."""
 
 
 class Extent(NamedTuple):
@@ -133,6 +138,7 @@ def _frames(disk: Disk, extent: Extent, heads: bool = False) -> Iterator[tuple[F
             at = extent.base + position
             header = decode_frame_header(reader.view(at, FRAME_SIZE))
             if header is None or not _fits(header, position, extent):
+                _look_at_edges(reader, extent)
                 raise DamagedError(f"{extent.path}: no frame of the segment at byte {at}")
             frame = reader.view(at, head_length(header) if heads else header.length)
             if at + header.length > reader.size or not head_is_sound(frame, 0, header):
@@ -148,6 +154,15 @@ def _fits(header: FrameHeader, position: int, extent: Extent) -> bool:
         header[2:6] == (extent.vseg.vlog, extent.vseg.owner_epoch, extent.vseg.seq, position)
         and position + header.length <= extent.end
     )
+
+
+def _look_at_edges(reader: JournalReader, extent: Extent) -> None:
+    """Raise `MisplacedError` when a frame of ``extent`` lies across its begin or end, and all frames before
+    that one are there."""
+    for head in sound_heads(reader, reader.header) if reader.header is not None else ():
+        for place in (extent.begin, extent.end):
+            if head.position < place < head.position + head.length:
+                raise MisplacedError(f"{extent.path}: a frame lies across position {place}")
 
 
 def catalogue(disk: Disk, extent: Extent) -> Catalog:

@@ -3,7 +3,7 @@
 Handlers for `kproto.net.internal.InternalListener`. Owners push; the controller seals and orders repairs; new
 leaders and repairing stores read. Reads run in a worker thread and answer when they are done. Errors of
 answers: ``UNKNOWN`` (nothing of this vseg here), ``LIMBO``, ``GAP`` (the copy ends earlier), ``CONFLICT``
-(damaged: ask another copy), ``BAD_REQUEST``.
+(damaged: ask another copy), ``BAD_REQUEST`` (it makes no sense, or begins or ends inside a frame).
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ from kproto.replica.messages import (
     encode_read_answer,
 )
 from kproto.replica.pace import Pace
-from kproto.replica.reading import DamagedError, Extent, Selection, select, state_at
+from kproto.replica.reading import DamagedError, Extent, MisplacedError, Selection, select, state_at
 from kproto.replica.repair import Repairer, is_whole
 from kproto.replica.rules import Presence, Push, Worth, eligible
 from kproto.replica.store import ReplicaStore
@@ -476,6 +476,10 @@ class ReplicaService:
             copy.pins -= 1
             if error is None:
                 answer(results[0])
+                return
+            if isinstance(error, MisplacedError):
+                log.warning("a read of a copy was refused: %s", error)
+                reply(InternalError.BAD_REQUEST)
                 return
             if isinstance(error, DamagedError | OSError):
                 copy.presence = Presence.UNREADABLE

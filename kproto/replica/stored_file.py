@@ -96,7 +96,7 @@ def _inspect(reader: JournalReader, vseg: VsegId, thorough: bool) -> Inspection:
         if _was_begun(reader, vseg, thorough):
             return Inspection(Presence.UNREADABLE, problem=f"{reader.path}: its header is damaged")
         return NOT_THERE
-    heads = [] if thorough else _heads(reader, header)
+    heads = [] if thorough else sound_heads(reader, header)
     last = heads.pop() if heads else None
     begin = (header.start, header.chain) if last is None else (last.position, last.previous)
     scan = FileScan(reader, header, *begin)
@@ -131,7 +131,7 @@ def _was_begun(reader: JournalReader, vseg: VsegId, thorough: bool) -> bool:
     return reader.header is None and not thorough and any(reader.view(0, FILE_HEADER_SIZE))
 
 
-def _heads(reader: JournalReader, file: FileHeader) -> list[FrameHeader]:
+def sound_heads(reader: JournalReader, file: FileHeader) -> list[FrameHeader]:
     """Headers of the frames from the start whose heads continue each other."""
     found: list[FrameHeader] = []
     position, chain = file.start, file.chain

@@ -411,6 +411,54 @@ def test_damage_is_never_handed_out(at: int) -> None:
     assert backup.ask(Api.READ, Read(VSEG, 0, owner.end, PARTS, 1000).encode())[0] == InternalError.GAP
 
 
+class TestPlacesInsideFrames:
+    """Whoever asks for a part that begins or ends in one asks for something that is none."""
+
+    @staticmethod
+    def asked(owner: Owner) -> list[tuple[Api, bytes]]:
+        (_, first), (state, frame), (last, _) = owner.frames
+        return [
+            (Api.READ, Read(VSEG, 1, owner.end, PARTS, 1000).encode()),
+            (Api.READ, Read(VSEG, last + 9, owner.end, PARTS, 1000).encode()),
+            (Api.READ, Read(VSEG, 0, len(first) - 1, PARTS, 1000).encode()),
+            (Api.READ, Read(VSEG, 0, owner.end - 1, PARTS, 1000).encode()),
+            (Api.CATALOG, Look(VSEG, last + 1, PARTS).encode()),
+            (Api.STATE, Look(VSEG, state + len(frame) - 1, PARTS).encode()),
+        ]
+
+    @pytest.mark.parametrize("number", range(6))
+    @pytest.mark.parametrize("closed", [False, True])
+    def test_a_sound_copy_stays_one(self, number: int, closed: bool) -> None:
+        """Two such reads, one of each backup, were the end of a partition whose leader died then."""
+        backup, owner, metadata = Backup(), two_frames(), Metadata(5)
+        backup.hold(owner)
+        metadata.put(owner.record(owner.end if closed else None))
+        backup.apply(metadata)
+        assert backup.ask(*self.asked(owner)[number]) == (InternalError.BAD_REQUEST, b"")
+        assert not backup.damage
+        assert len(backup.read_all(Read(VSEG, 0, owner.end, PARTS, 1000))) == len(owner.chunks)
+
+    @pytest.mark.parametrize("frame", [0, 2])
+    def test_damage_before_it_or_there_is_damage(self, frame: int) -> None:
+        backup, owner = Backup(), two_frames()
+        backup.hold(owner)
+        at, content = owner.frames[frame]
+        backup.station.file(VSEG)[FILE_HEADER_SIZE + at + 70] ^= 1
+        body = Read(VSEG, at + len(content) - 3, owner.end, PARTS, 1000).encode()
+        assert backup.ask(Api.READ, body)[0] == InternalError.CONFLICT
+        assert backup.damage == [VSEG]
+
+    def test_a_copy_with_a_frame_across_the_end_in_metadata_is_none(self) -> None:
+        """That is not what its owner made; what is behind the end is cut off (15)."""
+        backup, owner, metadata = Backup(), two_frames(), Metadata(5)
+        backup.hold(owner)
+        metadata.put(owner.record(owner.end - 1))
+        backup.apply(metadata)
+        body = Read(VSEG, 0, owner.end, PARTS, 1000).encode()
+        assert backup.ask(Api.READ, body)[0] == InternalError.CONFLICT
+        assert backup.damage == [VSEG]
+
+
 def test_a_copy_for_which_there_is_no_descriptor_is_not_damaged() -> None:
     """It was disowned, and was an error for whoever read it until the process ended."""
     backup, owner, metadata = Backup(), two_frames(), Metadata(5)
