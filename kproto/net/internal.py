@@ -69,6 +69,11 @@ class Reply(Protocol):
         """Send ``error`` and a body of ``pieces``, which are not copied and must not change any more."""
         ...
 
+    @property
+    def wanted(self) -> bool:
+        """False: the connection is gone, and with it who waits for the answer."""
+        ...
+
 
 InternalHandler = Callable[[Caller, memoryview, Reply], None]
 """``(caller, body, reply)``. The body is the handler's own: it stays valid and unchanged after the call,
@@ -214,6 +219,11 @@ class _Reply:
         self._connection: Connection | None = connection
         self._correlation = correlation
         self._cost = cost
+
+    @property
+    def wanted(self) -> bool:
+        connection = self._connection
+        return connection is not None and not connection.closed
 
     def __call__(self, error: int, *pieces: Buffer) -> None:
         connection, self._connection = self._connection, None

@@ -8,8 +8,9 @@ here touches sockets, clocks or threads but through what it is given. The side o
 - ``store`` (the only writer) over ``copies``, ``copy_files`` (makes and deletes them), ``copy_syncs`` (syncs
   them), ``stored_file`` and ``store_state`` (what a start finds in a file, and what cannot be proved) and
   ``fences`` (owner epochs that may write no more); ``service`` answers other brokers from it, with
-  ``catalogs`` (what a closed copy holds of each partition); ``repair`` makes a copy anew, ``scrub`` looks
-  after all of them, ``disowning`` tells the controller of damaged ones.
+  ``awaited`` (what they still wait for) and ``catalogs`` (what a closed copy holds of each partition);
+  ``repair`` makes a copy anew, ``scrub`` looks after all of them, ``disowning`` tells the controller of
+  damaged ones.
 
 The side of a new leader: ``reach`` (asks the copies of a virtual segment until one answers), ``survey``
 (state and last chunks of partitions), ``takeover`` (rebuilds partitions and commits), ``remote`` (reads of

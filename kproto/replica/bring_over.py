@@ -350,7 +350,7 @@ class BringOver:
         if not keys or record.unread:
             return
         end = record.end or 0
-        rows = await self._reach.ask(record, Api.CATALOG, Look(record.id, end, keys).encode(), decode_catalog)
+        rows = await self._reach.ask(record, Api.CATALOG, Look(record.id, end, keys), decode_catalog)
         for key, row in zip(keys, rows, strict=True):
             if row.frame >= 0:
                 fillings[key].note(row.first)
@@ -393,8 +393,8 @@ class BringOver:
         """What the fillings lack of a virtual segment from ``position`` on, some of it."""
         size = max(READ_BYTES, BYTES_PER_PARTITION * len(keys))
         offsets = [filling.next for filling in fillings]
-        body = Read(record.id, position, record.end or 0, keys, size, offsets, background=True).encode()
-        ask = self._reach.ask(self._current(record), Api.READ, body, ReadAnswer.decode, PATIENCE)
+        request = Read(record.id, position, record.end or 0, keys, size, offsets, background=True)
+        ask = self._reach.ask(self._current(record), Api.READ, request, ReadAnswer.decode, PATIENCE)
         return asyncio.get_running_loop().create_task(ask)
 
     async def _take(self, chunks: list[ReadChunk], fillings: list[Filling]) -> None:

@@ -87,12 +87,13 @@ class Sealed(NamedTuple):
 
 class Look(NamedTuple):
     """Body of STATE and CATALOG: what is below ``end`` about ``partitions``. ``fence`` as in `Seal`, 0 for
-    none: recovery reads of an open vseg carry one."""
+    none: recovery reads of an open vseg carry one. ``patience_ms``: so long who asks waits, 0: for ever."""
 
     vseg: VsegId
     end: int
     partitions: Sequence[PartitionKey]
     fence: int = 0
+    patience_ms: int = 0
 
     def encode(self) -> bytes:
         return encode_json(
@@ -101,20 +102,22 @@ class Look(NamedTuple):
                 "end": self.end,
                 "partitions": encode_partitions(self.partitions),
                 "fence": self.fence,
+                "patience": self.patience_ms,
             }
         )
 
     @classmethod
     def decode(cls, body: Buffer) -> Look:
         fields = _fields(body)
-        return cls(_vseg_of(fields), _count(fields, "end"), _partitions(fields), _count(fields, "fence"))
+        numbers = _count(fields, "fence"), _count(fields, "patience")
+        return cls(_vseg_of(fields), _count(fields, "end"), _partitions(fields), *numbers)
 
 
 class Read(NamedTuple):
     """Body of READ: chunks of ``partitions`` in frames at ``[begin, end)``; ``begin`` must be where a frame
     begins. The answer holds at least one frame's chunks and ends with the frame that exceeds ``max_bytes``.
     ``offsets``, empty or one per partition: chunks that end at or below it are left out. ``background``:
-    nobody waits for it (`kproto.replica.pace`)."""
+    nobody waits for it (`kproto.replica.pace`). ``patience_ms`` as in `Look`."""
 
     vseg: VsegId
     begin: int
@@ -124,6 +127,7 @@ class Read(NamedTuple):
     offsets: Sequence[int] = ()
     fence: int = 0
     background: bool = False
+    patience_ms: int = 0
 
     def encode(self) -> bytes:
         return encode_json(
@@ -136,6 +140,7 @@ class Read(NamedTuple):
                 "offsets": list(self.offsets),
                 "fence": self.fence,
                 "background": self.background,
+                "patience": self.patience_ms,
             }
         )
 
@@ -155,6 +160,7 @@ class Read(NamedTuple):
             offsets,
             _count(fields, "fence"),
             fields.get("background") is True,
+            _count(fields, "patience"),
         )
 
 
@@ -262,19 +268,22 @@ def decode_catalog(body: Buffer) -> list[CatalogRow]:
 
 class Raw(NamedTuple):
     """Body of RAW: ``length`` bytes of the copy's file from byte ``begin``; fewer come back only at its
-    end."""
+    end. ``patience_ms`` as in `Look`."""
 
     vseg: VsegId
     begin: int
     length: int
+    patience_ms: int = 0
 
     def encode(self) -> bytes:
-        return encode_json({**_vseg(self.vseg), "from": self.begin, "length": self.length})
+        fields = {"from": self.begin, "length": self.length, "patience": self.patience_ms}
+        return encode_json({**_vseg(self.vseg), **fields})
 
     @classmethod
     def decode(cls, body: Buffer) -> Raw:
         fields = _fields(body)
-        return cls(_vseg_of(fields), _count(fields, "from"), min(_count(fields, "length"), MAX_READ_BYTES))
+        length = min(_count(fields, "length"), MAX_READ_BYTES)
+        return cls(_vseg_of(fields), _count(fields, "from"), length, _count(fields, "patience"))
 
 
 class Repair(NamedTuple):
@@ -319,8 +328,8 @@ def _fields(body: Buffer) -> dict[str, Any]:
 
 
 def _count(fields: dict[str, Any], name: str, least: int = 0, most: int = 2**63) -> int:
-    """A whole number of the request; only the fence may be absent."""
-    value = fields.get(name, 0 if name == "fence" else None)
+    """A whole number of the request; only fence and patience may be absent."""
+    value = fields.get(name, 0 if name in ("fence", "patience") else None)
     if type(value) is not int or not least <= value < most:
         raise WireError(f"{name}: {str(value)[:40]}")
     return value

@@ -10,6 +10,7 @@ from typing import Any, Final, Protocol, TypeVar
 from kproto.metadata import MetadataImage
 from kproto.metadata.vlogs import CopyTarget, VlogTable, VsegRecord
 from kproto.net.ports import PeerError, PeersPort
+from kproto.replica.messages import Look, Read
 from kproto.wire import WireError
 from kproto.wire.internal import Api, InternalError
 
@@ -93,7 +94,7 @@ class Reach:
         self,
         record: VsegRecord,
         api: Api,
-        body: bytes,
+        request: Look | Read,
         decode: Callable[[memoryview], T],
         patience: Sequence[float] = (FIRST_SECONDS, ANSWER_SECONDS),
     ) -> T:
@@ -101,6 +102,7 @@ class Reach:
         each copy gets, one number for each time that all are asked."""
         problems: dict[int, str] = {}
         for seconds in patience:
+            body = request._replace(patience_ms=int(seconds * 1000)).encode()
             for node_id in self.nodes(record):
                 if problems.get(node_id, _NO_ANSWER) is not _NO_ANSWER:
                     continue

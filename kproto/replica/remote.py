@@ -94,8 +94,8 @@ class RemoteChunks:
         size = min(max(wanted.max_bytes, 1), MOST_BYTES)
         side = is_side(record.id.vlog)  # where later offsets may come first
         while position < end:
-            body = Read(record.id, position, end, [key], size, [wanted.offset]).encode()
-            answer = await self._reach.ask(record, Api.READ, body, ReadAnswer.decode)
+            request = Read(record.id, position, end, [key], size, [wanted.offset])
+            answer = await self._reach.ask(record, Api.READ, request, ReadAnswer.decode)
             if answer.next <= position:
                 raise NoCopyError(f"virtual segment {record.id}: reading does not get past {position}")
             if answer.chunks:
@@ -151,8 +151,8 @@ class RemoteChunks:
         return sorted(stretch for stretch in found if stretch.frame >= 0)
 
     async def _ask_catalog(self, key: PartitionKey, record: VsegRecord) -> Stretch:
-        body = Look(record.id, record.end or 0, [key]).encode()
-        (row,) = await self._reach.ask(record, Api.CATALOG, body, decode_catalog)
+        request = Look(record.id, record.end or 0, [key])
+        (row,) = await self._reach.ask(record, Api.CATALOG, request, decode_catalog)
         return Stretch(row.first, row.end, row.frame, row.bytes, record)
 
 

@@ -177,7 +177,8 @@ class Repairer:
         """Copy the bytes piece by piece."""
         at = 0
         while at < size:
-            body = Raw(record.id, at, min(PIECE_BYTES, size - at)).encode()
+            length = min(PIECE_BYTES, size - at)
+            body = Raw(record.id, at, length, int(PIECE_SECONDS * 1000)).encode()
             answer = await self._peers.call(source, Api.RAW, body, PIECE_SECONDS)
             if answer.error == InternalError.WAIT:
                 continue

@@ -302,10 +302,10 @@ class Rewriting:
                 break
             if record.unread:
                 continue
-            body = Look(record.id, record.end or 0, left).encode()
+            request = Look(record.id, record.end or 0, left)
             try:
-                rows = await self._reach.ask(record, Api.CATALOG, body, decode_catalog)
-                state = await self._reach.ask(record, Api.STATE, body, StateAnswer.decode)
+                rows = await self._reach.ask(record, Api.CATALOG, request, decode_catalog)
+                state = await self._reach.ask(record, Api.STATE, request, StateAnswer.decode)
             except NoCopyError as error:
                 log.info("%s", error)
                 continue

@@ -16,12 +16,12 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 
 from kproto.metadata.vlogs import VlogTable, VsegId, VsegRecord
+from kproto.replica.awaited import AwaitedReads, UnwantedError
 from kproto.replica.catalogs import Catalogs, look_up
 from kproto.replica.copies import Copy
 from kproto.replica.messages import (
     NOTHING,
     PUSH_ANSWER,
-    Buffer,
     CatalogRow,
     Look,
     Raw,
@@ -86,6 +86,7 @@ class ReplicaService:
         self.journal_directory = journal_directory
         self.catalogs = Catalogs(store)
         self.repairer = Repairer(store, peers, journal_directory, self.pace)
+        self._reads = AwaitedReads(lambda: store.workers.reads)
         self._journals: dict[VsegId, Copy] = {}
         """Journals of this broker that are read like copies."""
         self._inspected: dict[VsegId, float] = {}
@@ -246,6 +247,7 @@ class ReplicaService:
     def state(self, _caller: Caller, body: memoryview, reply: Reply) -> None:
         """Api.STATE."""
         request = Look.decode(body)
+        wanted = self._wanted(reply, request.patience_ms)
 
         def found(copy: Copy, extent: Extent) -> None:
             position = copy.state_before(extent.end)
@@ -253,21 +255,21 @@ class ReplicaService:
                 reply(InternalError.NONE, *StateAnswer(NOTHING, copy.start, []).encode())
                 return
             job = partial(state_at, self.store.disk, extent._replace(begin=position), request.partitions)
-            self._run(copy, job, reply, lambda answer: reply(InternalError.NONE, *answer.encode()))
+            self._run(copy, job, wanted, reply, lambda answer: reply(InternalError.NONE, *answer.encode()))
 
         self._usable(request.vseg, request.fence, None, request.end, reply, found)
 
     def read(self, caller: Caller, body: memoryview, reply: Reply) -> None:
         """Api.READ."""
         request = Read.decode(body)
-
+        wanted = self._wanted(reply, request.patience_ms)
         size = self.pace.turn(request.max_bytes) if request.background else request.max_bytes
         taken = 0
 
         def found(copy: Copy, extent: Extent) -> None:
             nonlocal taken
             job = partial(select, self.store.disk, extent, request.partitions, request.offsets, size)
-            run = partial(self._run, copy, job, failed, chosen)
+            run = partial(self._run, copy, job, wanted, failed, chosen)
             if request.background:
                 taken = min(size, extent.end - extent.begin)
                 self._in_turn(copy, taken, run, reply, (caller, None))
@@ -278,15 +280,16 @@ class ReplicaService:
             self._count(taken, sum(map(len, found.pieces)))
             reply(InternalError.NONE, *encode_read_answer(found.next, found.rows, found.pieces))
 
-        def failed(error: int, *pieces: Buffer) -> None:
+        def failed(error: int) -> None:
             self._count(taken, 0)
-            reply(error, *pieces)
+            reply(error)
 
         self._usable(request.vseg, request.fence, request.begin, request.end, reply, found)
 
     def catalog(self, _caller: Caller, body: memoryview, reply: Reply) -> None:
         """Api.CATALOG."""
         request = Look.decode(body)
+        wanted = self._wanted(reply, request.patience_ms)
 
         def found(copy: Copy, extent: Extent) -> None:
             job: Callable[[], list[CatalogRow]]
@@ -297,6 +300,7 @@ class ReplicaService:
             self._run(
                 copy,
                 job,
+                wanted,
                 reply,
                 lambda rows: reply(InternalError.NONE, encode_catalog(rows)),
             )
@@ -306,6 +310,7 @@ class ReplicaService:
     def raw(self, caller: Caller, body: memoryview, reply: Reply) -> None:
         """Api.RAW: bytes of the file, never beyond the copy's end; perhaps fewer than were asked for."""
         request = Raw.decode(body)
+        wanted = self._wanted(reply, request.patience_ms)
         if request.begin == 0 and request.vseg not in self._unsound:
             looked_at = self._inspected.get(request.vseg, -math.inf)
             if self.store.clock.monotonic() > looked_at + INSPECTED_S:
@@ -319,7 +324,11 @@ class ReplicaService:
                 self._count(length, len(data))
                 reply(InternalError.NONE, data)
 
-            run = partial(self._run, copy, job, reply, chosen)
+            def failed(error: int) -> None:
+                self._count(length, 0)
+                reply(error)
+
+            run = partial(self._run, copy, job, wanted, failed, chosen)
             self._in_turn(copy, length, run, reply, (caller, request.vseg))
 
         self._usable(request.vseg, 0, None, None, reply, found)
@@ -461,14 +470,22 @@ class ReplicaService:
         else:
             self.pace.at_once(size)
 
+    def _wanted(self, reply: Reply, patience_ms: int) -> Callable[[], bool]:
+        """Tells whether who asks now still waits, and takes what is answered."""
+        clock = self.store.clock
+        until = clock.monotonic() + patience_ms / 1000 if patience_ms else math.inf
+        return lambda: reply.wanted and clock.monotonic() < until
+
     def _run(
         self,
         copy: Copy,
         job: Callable[[], Any],
-        reply: Reply,
+        wanted: Callable[[], bool],
+        refuse: Callable[[int], object],
         answer: Callable[[Any], object],
     ) -> None:
-        """Run ``job`` in the reading worker; the file keeps its bytes meanwhile."""
+        """Run ``job`` in the reading worker, if it is still ``wanted`` then; the file keeps its bytes
+        meanwhile."""
         results: list[Any] = []
         copy.pins += 1
 
@@ -477,9 +494,12 @@ class ReplicaService:
             if error is None:
                 answer(results[0])
                 return
+            if isinstance(error, UnwantedError):
+                refuse(InternalError.WAIT)
+                return
             if isinstance(error, MisplacedError):
                 log.warning("a read of a copy was refused: %s", error)
-                reply(InternalError.BAD_REQUEST)
+                refuse(InternalError.BAD_REQUEST)
                 return
             if isinstance(error, DamagedError | OSError):
                 copy.presence = Presence.UNREADABLE
@@ -487,15 +507,15 @@ class ReplicaService:
                 if copy.path != self.store.path_of(copy.vseg):
                     self._journals.pop(copy.vseg, None)
                     if isinstance(error, FileNotFoundError):  # kept under another name by now, or not needed
-                        reply(InternalError.WAIT)
+                        refuse(InternalError.WAIT)
                         return
                 else:
                     self.on_damage(copy.vseg, copy.problem)
             else:
                 log.error("a read of a copy failed", exc_info=error)
-            reply(InternalError.CONFLICT)
+            refuse(InternalError.CONFLICT)
 
-        self.store.workers.reads.submit(lambda: results.append(job()), done)
+        self._reads.submit(lambda: results.append(job()), done, wanted)
 
 
 def _read_raw(store: ReplicaStore, path: str, begin: int, length: int) -> bytes:

@@ -83,8 +83,8 @@ async def _states(
         record = vsegs[number]
         end = record.end or 0
         while end > record.start:
-            body = Look(record.id, end, missing).encode()
-            answer = await reach.ask(record, Api.STATE, body, StateAnswer.decode)
+            request = Look(record.id, end, missing)
+            answer = await reach.ask(record, Api.STATE, request, StateAnswer.decode)
             if answer.position < 0:
                 break
             found.note_states(missing, answer.states)
@@ -106,8 +106,8 @@ async def _chunks(
     """Read the chunks from ``position`` to the end of one segment."""
     end = record.end or 0
     while position < end:
-        body = Read(record.id, position, end, keys, READ_BYTES, offsets).encode()
-        answer = await reach.ask(record, Api.READ, body, ReadAnswer.decode)
+        request = Read(record.id, position, end, keys, READ_BYTES, offsets)
+        answer = await reach.ask(record, Api.READ, request, ReadAnswer.decode)
         for chunk in answer.chunks:
             found.chunks.setdefault(keys[chunk.partition], []).append(chunk)
         if answer.next <= position:

@@ -163,8 +163,8 @@ class UnneededReports:
             return True
         known = self._contents.get(record.id)
         if known is None or not known.asked.issuperset(asked):
-            body = Look(record.id, record.end or 0, asked).encode()
-            rows = await self._reach.ask(record, Api.CATALOG, body, decode_catalog)
+            request = Look(record.id, record.end or 0, asked)
+            rows = await self._reach.ask(record, Api.CATALOG, request, decode_catalog)
             ends = [(key, row.end) for key, row in zip(asked, rows, strict=True) if row.frame >= 0]
             known = Contents(frozenset(asked), ends)
         if is_dead(known, keys, table):

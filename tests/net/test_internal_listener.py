@@ -630,3 +630,23 @@ def test_a_broker_that_holds_little_is_heard_though_others_hold_all_the_memory(m
         listener.close()
 
     run(test)
+
+
+def test_who_answers_sees_when_nobody_waits_for_it_any_more():
+    async def test() -> None:
+        listener, port = listening()
+        held: list[internal.Reply] = []
+        listener.serve(Api.READ, lambda caller, body, reply: held.append(reply))
+        stays, goes = peers_to(port), peers_to(port)
+        for link in (stays, goes):
+            link.request(2, Api.READ, [b""], lambda _: None)
+            await link.call(2, Api.PING)
+        assert [reply.wanted for reply in held] == [True, True]
+        goes.close()
+        await until(lambda: [reply.wanted for reply in held] == [True, False])
+        held[0](InternalError.NONE)
+        assert not held[0].wanted, "it has its answer"
+        stays.close()
+        listener.close()
+
+    run(test)

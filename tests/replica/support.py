@@ -370,6 +370,18 @@ class Metadata:
         self.table.apply(Change(self.table.revision + 1, puts, tuple(deletes)))
 
 
+class Replying:
+    """A `kproto.net.internal.Reply` that tells what it was called with, as long as it is ``wanted``."""
+
+    wanted = True
+
+    def __init__(self, tell: Callable[..., object]) -> None:
+        self._tell = tell
+
+    def __call__(self, error: int, *pieces: Any) -> None:
+        self._tell(error, *pieces)
+
+
 class Station:
     """A store on a disk, and what it answered."""
 

@@ -18,7 +18,7 @@ from kproto.net.ports import Answer, PeerError
 from kproto.replica import repair as repair_module
 from kproto.replica import scrub as scrub_module
 from kproto.replica import service
-from kproto.replica.messages import PartitionState, Read, Repair
+from kproto.replica.messages import Look, PartitionState, Read, Repair
 from kproto.replica.reach import NoCopyError, Reach
 from kproto.replica.reading import verify
 from kproto.replica.repair import Repairer
@@ -93,12 +93,12 @@ def test_every_copy_is_asked_and_what_each_said_is_told() -> None:
 
     one = reach(5, {node: f"s{node}" for node in range(2, 6)}, Peers())
     with pytest.raises(NoCopyError, match="9/1/0 cannot be read") as told:
-        asyncio.run(one.ask(record(2, 3, 4), Api.READ, b"", decode))
+        asyncio.run(one.ask(record(2, 3, 4), Api.CATALOG, Look(VSEG, 9, []), decode))
     assert all(why in str(told.value) for why in ("2: no answer", "3: error 4", "4: rubbish"))
     assert sorted(asked) == [2, 2, 3, 4], "only who was silent is asked again"
     assert one.nodes(record(2, 3, 4))[-1] == 2, "and then last"
     with pytest.raises(NoCopyError, match="no broker with a copy is a member"):
-        asyncio.run(reach(5, {5: "s5"}, Peers()).ask(record(2, 3), Api.READ, b"", decode))
+        asyncio.run(reach(5, {5: "s5"}, Peers()).ask(record(2, 3), Api.CATALOG, Look(VSEG, 9, []), decode))
 
 
 # What is found

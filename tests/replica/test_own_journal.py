@@ -18,7 +18,7 @@ from kproto.vlog.frame import FILE_HEADER_SIZE
 from kproto.vlog.journal import file_name
 from kproto.vlog.kept import KEPT
 from kproto.wire.internal import Api, InternalError
-from tests.replica.support import ME, OTHER, Metadata, Owner
+from tests.replica.support import ME, OTHER, Metadata, Owner, Replying
 from tests.replica.test_service import CALLER, PARTS, VSEG, Backup
 
 
@@ -170,8 +170,8 @@ def test_a_copy_that_is_begun_does_not_make_a_read_under_way_take_it_for_a_liste
     assert backup.ask(Api.READ, read)[0] == InternalError.NONE
     backup.station.loop.run(INSPECTED_S + 1)
     answers: list[int] = []
-    backup.service.read(CALLER, memoryview(read), lambda error, *_: answers.append(error))
-    backup.service.raw(CALLER, memoryview(first), lambda error, *_: answers.append(error))
+    backup.service.read(CALLER, memoryview(read), Replying(lambda error, *_: answers.append(error)))
+    backup.service.raw(CALLER, memoryview(first), Replying(lambda error, *_: answers.append(error)))
     backup.station.disk.rename(name, name + KEPT)
     backup.station.loop.run()
     assert answers == [InternalError.WAIT, InternalError.NONE]

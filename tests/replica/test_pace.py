@@ -12,11 +12,11 @@ from kproto.metadata.vlogs import VsegId
 from kproto.net.internal import Caller
 from kproto.net.ports import Answer
 from kproto.replica import bring_over, pace, repair
-from kproto.replica.messages import Raw, Read, ReadAnswer
+from kproto.replica.messages import Look, Raw, Read, ReadAnswer
 from kproto.replica.pace import KEPT_S, LONGEST_WAIT, MOST_DEBT_S, Pace
 from kproto.vlog.frame import FILE_HEADER_SIZE
 from kproto.wire.internal import Api, InternalError
-from tests.replica.support import VirtualLoop
+from tests.replica.support import Replying, VirtualLoop
 from tests.replica.test_edges import reach, record
 from tests.replica.test_repair import repaired, source_and_target
 from tests.replica.test_service import PARTS, VSEG, Backup, owner_of
@@ -53,10 +53,10 @@ class Asking:
                 self.answered(error, b"".join(map(bytes, pieces)))
 
         if self.raw:
-            service.raw(self.caller, memoryview(Raw(VSEG, self.at, 1 << 20).encode()), reply)
+            service.raw(self.caller, memoryview(Raw(VSEG, self.at, 1 << 20).encode()), Replying(reply))
         else:
             read = Read(VSEG, self.at, self.end, PARTS[:1], 1 << 20, background=True)
-            service.read(self.caller, memoryview(read.encode()), reply)
+            service.read(self.caller, memoryview(read.encode()), Replying(reply))
 
     def answered(self, error: int, body: bytes) -> None:
         if error != InternalError.WAIT:
@@ -190,7 +190,7 @@ class Waiting:
 def test_a_copy_that_lets_wait_is_asked_again_and_no_other() -> None:
     peers = Waiting(7)
     one = reach(5, {node: f"s{node}" for node in range(1, 6)}, peers)
-    assert asyncio.run(one.ask(record(2, 3, 4), Api.READ, b"", bytes)) == b"it"
+    assert asyncio.run(one.ask(record(2, 3, 4), Api.CATALOG, Look(VSEG, 9, []), bytes)) == b"it"
     assert len(peers.asked) == 8
     assert len(set(peers.asked)) == 1
 

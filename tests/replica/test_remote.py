@@ -11,7 +11,7 @@ import pytest
 from kproto.errors import ErrorCode, KafkaError
 from kproto.log.reader import RemoteRange
 from kproto.replica import remote
-from kproto.replica.messages import CatalogRow, Read, ReadAnswer, ReadChunk, decode_catalog
+from kproto.replica.messages import CatalogRow, ReadAnswer, ReadChunk, decode_catalog
 from kproto.replica.remote import RemoteChunks, take
 from tests.controller.cluster_world import World, cluster
 
@@ -69,11 +69,10 @@ class Copies:
     def table(self) -> Any:
         return self.world.table
 
-    async def ask(self, record: Any, api: Any, body: bytes, decode: Any) -> Any:
+    async def ask(self, record: Any, api: Any, asked: Any, decode: Any) -> Any:
         if decode is decode_catalog:
             self.catalogs += 1
             return [CatalogRow(0, self.count, 10 * self.count, 0)]
-        asked = Read.decode(body)
         self.reads.append(asked.begin)
         if self.stuck:
             return ReadAnswer(asked.begin, [])

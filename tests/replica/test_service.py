@@ -36,7 +36,7 @@ from kproto.vlog.frame import FILE_HEADER_SIZE
 from kproto.wire import WireError
 from kproto.wire.internal import Api, InternalError
 from kproto.wire.push import PUSH_FIRST
-from tests.replica.support import ME, OTHERS, TOPIC, MemoryDisk, Metadata, Owner, Station
+from tests.replica.support import ME, OTHERS, TOPIC, MemoryDisk, Metadata, Owner, Replying, Station
 
 VSEG = VsegId(5, 1, 2)
 CALLER = Caller(3, 5)
@@ -92,7 +92,7 @@ class Backup:
         def reply(error: int, *pieces: Any) -> None:
             answers.append((error, b"".join(map(bytes, pieces))))
 
-        handlers[Api(api)](CALLER, memoryview(body), reply)
+        handlers[Api(api)](CALLER, memoryview(body), Replying(reply))
         self.station.loop.run()
         assert len(answers) == 1
         return answers[0]
@@ -286,7 +286,7 @@ class TestWhoAnswersForOthers:
         metadata.put(owner.record(owner.end))
         if while_it_reads:
             body = Seal(VSEG, 6, ME.store_id, thorough=True).encode()
-            backup.service.seal(CALLER, memoryview(body), lambda *_: None)
+            backup.service.seal(CALLER, memoryview(body), Replying(lambda *_: None))
             while not station.store.copies[VSEG].pins:
                 callback, arguments = station.loop.ready.popleft()
                 callback(*arguments)
@@ -615,7 +615,7 @@ class TestPace:
             assert error == 0
             times.append(clock.now)
 
-        handler(Caller(self.callers, 5), memoryview(body), reply)
+        handler(Caller(self.callers, 5), memoryview(body), Replying(reply))
         return times
 
     def test_background_reads_and_repairs_share_the_rate(self) -> None:

@@ -35,12 +35,12 @@ class Copies:
         self.away: set[VsegId] = set()
         self.asked = 0
 
-    async def ask(self, record: VsegRecord, api: int, body: bytes, decode: Callable[[Any], Any]) -> Any:
+    async def ask(self, record: VsegRecord, api: int, request: Look, decode: Callable[[Any], Any]) -> Any:
         self.asked += 1
         if record.id in self.away:
             raise NoCopyError("nobody")
         held = self.ends.get(record.id, {})
-        keys = Look.decode(body).partitions
+        keys = request.partitions
         rows = [CatalogRow(0, held[key], 1, 0) if key in held else CatalogRow(0, 0, 0, -1) for key in keys]
         return decode(memoryview(encode_catalog(rows)))
 
@@ -444,13 +444,13 @@ def test_what_came_while_others_were_asked_is_not_taken_for_unneeded() -> None:
     leader.copies.ends = held
     ask, young = leader.copies.ask, []
 
-    async def slow(record: VsegRecord, api: int, body: bytes, decode: Callable[[Any], Any]) -> Any:
+    async def slow(record: VsegRecord, api: int, request: Look, decode: Callable[[Any], Any]) -> Any:
         if not young:
             topic = world.topic("u", 1, 3, [leader.node])
             young.append(world.open(leader.node, 0, 0, vlog=7).id)
             world.open(leader.node, 1, 10, vlog=7)
             held[young[0]] = {(topic, 0): 5}
-        return await ask(record, api, body, decode)
+        return await ask(record, api, request, decode)
 
     leader.copies.ask = slow  # type: ignore[method-assign]
     assert leader.look() == 1, "what the dead owner had"

@@ -50,7 +50,7 @@ def test_a_new_leader_does_not_read_from_an_empty_directory() -> None:
 
     for reader in (1, 4):  # they begin with different copies
         peers: Any = Peers()
-        request = Read(record.id, 0, 100, [KEY], 1000).encode()
+        request = Read(record.id, 0, 100, [KEY], 1000)
         asked = Reach(peers, office, reader).ask(record, Api.READ, request, ReadAnswer.decode)
         try:
             answer = asyncio.run(asked)

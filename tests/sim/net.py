@@ -409,11 +409,27 @@ class SimListener:
         borrowing = borrowing and len(body) <= due.BYTES_A_TURN
         borrowed = bytearray(body if borrowing else b"")
         try:
-            function(caller, memoryview(borrowed if borrowing else body), reply)
+            function(caller, memoryview(borrowed if borrowing else body), Replying(reply, connection))
         except WireError:
             connection.reset()
         finally:
             borrowed[:] = b"\xaa" * len(borrowed)
+
+
+class Replying:
+    """`kproto.net.internal.Reply`: ``tell(error, *pieces)`` gets the answer, as long as ``connection`` is
+    there (None: always)."""
+
+    def __init__(self, tell: Callable[..., object], connection: Connection | None = None) -> None:
+        self._tell = tell
+        self._connection = connection
+
+    @property
+    def wanted(self) -> bool:
+        return self._connection is None or self._connection.open
+
+    def __call__(self, error: int, *pieces: Buffer) -> None:
+        self._tell(error, *pieces)
 
 
 class SimServer(Server):

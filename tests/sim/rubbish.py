@@ -19,6 +19,8 @@ from kproto.replica import messages
 from kproto.wire import WireError
 from kproto.wire.internal import Api, InternalError, encode_mixed
 
+from .net import Replying
+
 if TYPE_CHECKING:
     from .net import SimListener
     from .world import World
@@ -98,7 +100,7 @@ def send(world: World, listener: SimListener, random: Random) -> None:
 
     with listener.process.here():
         try:
-            found[0](caller, memoryview(body), reply)
+            found[0](caller, memoryview(body), Replying(reply))
         except WireError:
             world.count("rubbish: the connection ends")
 
@@ -115,7 +117,7 @@ def peek(world: World, listener: SimListener, random: Random) -> None:
         world.count(f"reads of too much: {InternalError(error).name}")
 
     with listener.process.here():
-        found[0](Caller(99, 1), memoryview(body), reply)
+        found[0](Caller(99, 1), memoryview(body), Replying(reply))
 
 
 def repeat(world: World, listener: SimListener, random: Random) -> None:
@@ -136,7 +138,7 @@ def repeat(world: World, listener: SimListener, random: Random) -> None:
             world.failed(f"6: n{number} has other bytes where it got a push before")
 
     with listener.process.here():
-        found[0](caller, memoryview(bytearray(body)), reply)
+        found[0](caller, memoryview(bytearray(body)), Replying(reply))
 
 
 def spoil(world: World, api: int, answer: bytes, random: Random) -> bytes:
