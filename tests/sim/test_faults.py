@@ -18,15 +18,22 @@ from typing import Any
 import pytest
 
 from kproto.metadata.store import Condition, StoreError, UnknownOutcomeError
+from kproto.metadata.vlogs import VsegId
+from tests.replica.support import Station
 
 from . import parts
-from .disk import Machine, SimDisk
+from .checks import Checks
+from .clients import Clients
+from .damage import Damage
+from .disk import Inode, Machine, SimDisk
+from .faults import Faults
 from .loop import SimLoop
 from .media import is_unsynced
 from .net import UNANSWERED_SECONDS, Connection, Network, SimListener
 from .parts import SharedStore, SimClock, SimStore
 from .plan import Plan, plan_of
 from .run import run_seed
+from .world import World
 
 ROOT = Path(__file__).parents[2]
 EVERYTHING: dict[str, Any] = {
@@ -139,6 +146,33 @@ def test_a_clogged_direction_keeps_what_is_sent_in_order() -> None:
 
 
 # Disks
+
+
+def test_no_disk_fails_while_another_one_may_have_lost_something() -> None:
+    """Copies on both would be the last of two, and nobody could tell what is in them (seed 30029852)."""
+    world = World(0, plan_of(0))
+    checks = Checks(world)
+    faults = Faults(world, Clients(world), checks, Damage(world, checks))
+
+    def failing() -> list[int]:
+        for _ in range(50):
+            faults.break_disk()
+        return [number for number, machine in world.machines.items() if machine.fail_next is not None]
+
+    (first,) = failing()
+    machine = world.machines[first]
+    machine.fail_next = None
+    machine.make_folder(machine.root)
+    machine.link(f"{machine.root}/failed", Inode())
+    assert not failing(), "what it has lost by that is not made up for"
+    machine.unlink(f"{machine.root}/failed")
+    store = Station().store
+    replicas: Any = SimpleNamespace(_member=SimpleNamespace(replicas=SimpleNamespace(store=store)))
+    world.nodes[first].broker = replicas
+    store.state.limbo.add(VsegId(2, 1, 6))
+    assert not failing(), "nor is what it cannot tell it has"
+    store.state.limbo.clear()
+    assert len(failing()) == 1
 
 
 def test_what_a_power_loss_may_change() -> None:
