@@ -16,6 +16,7 @@ from typing import Final, NamedTuple, Protocol
 
 from kproto.clock import SystemClock
 from kproto.net.budget import MemoryBudget
+from kproto.net.connection import MAX_HELD
 from kproto.net.ports import Buffer
 from kproto.net.server import Connection, Limits, Server
 from kproto.net.silence import notice_silence
@@ -71,7 +72,9 @@ class Reply(Protocol):
 
     @property
     def wanted(self) -> bool:
-        """False: the connection is gone, and with it who waits for the answer."""
+        """False: the connection is gone, and with it who waits for the answer; or the caller leaves so many
+        answers unread that this one would lie in memory behind them. A short one, to ask again, does not, and
+        comes when those have been taken."""
         ...
 
 
@@ -223,7 +226,9 @@ class _Reply:
     @property
     def wanted(self) -> bool:
         connection = self._connection
-        return connection is not None and not connection.closed
+        if connection is None or connection.closed:
+            return False
+        return connection.unsent < (LIGHT_BYTES if connection.server.budget.is_short else MAX_HELD)
 
     def __call__(self, error: int, *pieces: Buffer) -> None:
         connection, self._connection = self._connection, None

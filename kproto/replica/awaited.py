@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from kproto.vlog.worker import Done, Jobs
 
 AT_ONCE: Final = 2
-"""While the loop answers one, the worker reads the next; of answers that the loop has not seen there are no
+"""While the loop answers one, the worker reads the next; of answers that count for nobody yet there are no
 more."""
 
 

@@ -16,8 +16,12 @@ import pytest
 from kproto.clock import SystemClock
 from kproto.disk import Disk
 from kproto.metadata.vlogs import CopyTarget, VsegId
+from kproto.net import server
+from kproto.net.connection import MAX_HELD
+from kproto.net.internal import MEMORY_BYTES, InternalListener
 from kproto.net.peers import Peers
-from kproto.replica.messages import Look, Read, ReadAnswer, Seal, Sealed, StateAnswer
+from kproto.replica.awaited import AT_ONCE
+from kproto.replica.messages import Look, Raw, Read, ReadAnswer, Seal, Sealed, StateAnswer
 from kproto.replica.rules import Push
 from kproto.replica.service import ReplicaService
 from kproto.replica.store import ReplicaStore, Workers
@@ -25,7 +29,15 @@ from kproto.vlog.classes import FlushPolicy
 from kproto.vlog.peer_backups import PeerBackups
 from kproto.vlog.ports import PushAnswer, PushOutcome
 from kproto.vlog.worker import Worker
-from kproto.wire.internal import Api, InternalError
+from kproto.wire.internal import (
+    REQUEST,
+    REQUEST_OVERHEAD,
+    RESPONSE,
+    RESPONSE_OVERHEAD,
+    Api,
+    InternalError,
+    encode_json,
+)
 from tests.replica.support import BOOT, ME, TOPIC, Owner
 
 ROOT = Path(__file__).resolve().parent.parent.parent
@@ -208,3 +220,66 @@ async def _with_target(data_dir: Path, me: CopyTarget, port: int, owner: Owner, 
     await closed.wait()
     for worker in workers:
         worker.close()
+
+
+async def connected(port: int) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
+    """A connection that has said HELLO, of somebody who need not take his answers."""
+    reader, writer = await asyncio.open_connection("127.0.0.1", port, limit=1 << 16)
+    body = encode_json({"secret": SECRET, "to": ME.node_id})
+    writer.write(REQUEST.pack(REQUEST_OVERHEAD + len(body), Api.HELLO, 0, 0, 3, 5) + body)
+    assert RESPONSE.unpack(await reader.readexactly(RESPONSE.size))[2] == InternalError.NONE
+    return reader, writer
+
+
+@pytest.mark.timeout(120)
+@pytest.mark.parametrize("memory", [MEMORY_BYTES, 4 * MEMORY_BYTES])
+def test_answers_that_are_not_taken_do_not_heap_up(
+    tmp_path: Path, memory: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A hundred requests take a few kilobytes, and their answers took more than a gigabyte."""
+    monkeypatch.setattr(server, "RELIEF_SECONDS", 600.0)  # nobody is closed for that meanwhile
+    size = 8_000_000
+    owner = Owner(VsegId(5, 1, 1), size=64 << 20)
+    owner.push([(TOPIC, 0)], [size])
+    body = Raw(owner.vseg, 0, size).encode()
+    request = REQUEST.pack(REQUEST_OVERHEAD + len(body), Api.RAW, 0, 1, 3, 5) + body
+
+    async def test() -> None:
+        loop = asyncio.get_running_loop()
+        workers = [Worker(loop, name) for name in ("acks", "rest", "reads")]
+        store = ReplicaStore(
+            str(tmp_path), Disk(), SystemClock(), loop, Workers(*workers), BOOT, ME, pytest.fail, True
+        )
+        listener = InternalListener(SECRET, node_id=ME.node_id, memory_bytes=memory)
+        port = listener.bind("127.0.0.1", 0)
+        listener.accept()
+        async with peers_to({ME.node_id: port}) as peers:
+            service = ReplicaService(store, peers, str(tmp_path / "journal"))
+            service.register(listener)
+            assert (await push(peers, owner, 0)).outcome is PushOutcome.STORED
+            greedy = [await connected(port) for _ in range(3)]
+            for _, writer in greedy:
+                writer.write(request * 100)
+            while (await peers.call(ME.node_id, Api.RAW, body, 60)).error or service._reads._line:
+                await asyncio.sleep(0.01)  # who takes his answers gets them meanwhile
+            assert listener.memory.used <= memory + (len(greedy) + AT_ONCE) * size
+            reader, writer = greedy[0]
+            errors = []
+            for _ in range(100):
+                length, _, error = RESPONSE.unpack(await reader.readexactly(RESPONSE.size))
+                await reader.readexactly(length - RESPONSE_OVERHEAD)
+                errors.append(error)
+            assert set(errors) == {InternalError.NONE, InternalError.WAIT}
+            assert errors.count(InternalError.NONE) * size <= MAX_HELD + 4 * size, (
+                "what the kernel takes, too"
+            )
+            writer.write(request)
+            assert RESPONSE.unpack(await reader.readexactly(RESPONSE.size))[2] == InternalError.NONE
+            for _, writer in greedy:
+                writer.close()
+        listener.close()
+        store.close(lambda: None)
+        for worker in workers:
+            worker.close()
+
+    asyncio.run(test())
