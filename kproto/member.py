@@ -211,7 +211,7 @@ class ClusterMember:
     def _led_by(self, leader: Candidate | None) -> None:
         """Another broker acts as controller: what the last one was asked goes on to it."""
         if leader is not None and self._client is not None:
-            self._client.turn()
+            self._client.turn(anew=True)
 
     def _reached_at(self) -> Address:
         """Where other brokers find the internal listener."""
@@ -454,10 +454,14 @@ class ClusterMember:
         return (broker.internal_host, broker.internal_port) if broker and broker.internal_host else None
 
     def _candidates(self) -> Sequence[int]:
+        """Whom the store names first. Behind it the members: the store may be out of reach of this broker
+        alone, who is then told by others who is not the controller."""
         if self._election is None:
             return (JOIN,)
         leader = self._election.leader
-        return (leader.node_id,) if leader is not None else ()
+        first = [leader.node_id] if leader is not None else []
+        members = sorted(self._client.image.brokers) if self._client is not None else []
+        return first + [node_id for node_id in members if node_id not in first]
 
     def _lost(self, node_id: int) -> None:
         """A connection with a broker ended."""

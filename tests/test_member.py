@@ -14,6 +14,7 @@ from kproto import member as members
 from kproto.broker import Broker
 from kproto.clock import ManualClock
 from kproto.config import load
+from kproto.controller.election import Candidate
 from kproto.errors import ErrorCode, KafkaError
 from kproto.log.partition import Partition
 from kproto.member import ClusterMember
@@ -32,6 +33,20 @@ def test_where_other_brokers_reach_one(advertised: str, told: tuple[str, int]) -
         _settings=load(None, {"kproto.internal.advertise": advertised}), host="h", port=7
     )
     assert ClusterMember._reached_at(member) == told
+
+
+def test_members_are_asked_for_the_controller_behind_whom_the_store_names() -> None:
+    """A broker that alone cannot reach etcd was fenced as soon as another one became the controller."""
+    brokers = {node: BrokerRecord(node, node, "h", 1, None, "h", 2, f"s{node}") for node in (3, 1, 2)}
+    member: Any = SimpleNamespace(
+        _election=SimpleNamespace(leader=Candidate(2, "h", 2, "s2")),
+        _client=SimpleNamespace(image=MetadataImage(1, brokers=brokers)),
+    )
+    assert ClusterMember._candidates(member) == [2, 1, 3]
+    member._election.leader = None
+    assert ClusterMember._candidates(member) == [1, 2, 3]
+    member._client.image = MetadataImage()
+    assert ClusterMember._candidates(member) == []
 
 
 def test_a_log_start_that_waits_to_be_stored_does_not_go_back() -> None:

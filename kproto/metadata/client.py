@@ -262,12 +262,15 @@ class MetadataClient:
         await self._until(field_of(value, "revision"))
         return bytes(response)
 
-    def turn(self) -> None:
+    def turn(self, *, anew: bool = False) -> None:
         """To be called when another one became the controller: what anybody else was asked is asked of it.
 
         The last one may hang, or be out of reach, and questions are patient. What it was in the middle of may
         have been done, so it may be done twice: see :meth:`ControllerPort.propose` and :meth:`forward`.
+        ``anew``: it is the first candidate.
         """
+        if anew:
+            self._candidate = 0
         likely, now = self._likely(), self._loop.time()
         if likely is None:
             return

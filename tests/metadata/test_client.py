@@ -221,6 +221,28 @@ def test_the_controller_is_found_among_the_candidates_and_again_when_it_moves():
     run(test)
 
 
+def test_whom_the_store_names_is_asked_before_those_that_were_tried_in_its_place():
+    async def test() -> None:
+        first = Office()
+        second = Office(first.store)
+        second.acting = False
+        second.epochs, second._log = first.epochs, first._log
+        await first.found()
+        member = Member([second.port, first.port])
+        await member.join()
+        assert Api.PROPOSE not in second.asked
+        first.acting, second.acting = False, True
+        first.asked.clear()
+        member.client.turn(anew=True)
+        assert await member.client.propose("moved", 1) == ["moved", 1]
+        assert Api.PROPOSE not in first.asked
+        await member.close()
+        first.close()
+        second.close()
+
+    run(test)
+
+
 def test_changes_are_asked_of_the_next_controller_while_the_last_one_hangs():
     """Found by simulation (seed 541483): heartbeats went to the next one, the question stayed for 15 s."""
 
