@@ -96,6 +96,7 @@ class Election:
     """
 
     __slots__ = (
+        "_asked",
         "_candidate",
         "_clock",
         "_lost",
@@ -107,7 +108,9 @@ class Election:
         "_term",
         "_ttl",
         "_unable",
+        "_unasked",
         "_wake",
+        "_why",
         "leader",
     )
 
@@ -134,6 +137,11 @@ class Election:
         self._unable = Trouble(log, clock, f"broker {candidate.node_id} cannot be controller")
         """While the last term could not begin, that is all that is told of them: where the store takes leases
         and nothing else there are several in each lease's time."""
+        self._unasked = Trouble(log, clock, "the metadata store cannot be asked who is controller")
+        self._asked = clock.monotonic()
+        """When the store answered last, or the last time before that there was no need to."""
+        self._why = ""
+        """What the store said last when the lease could not be had."""
         self._wake = asyncio.Event()
         self.leader: Candidate | None = None
         """The acting controller, as the store said last."""
@@ -193,12 +201,21 @@ class Election:
                 holder = text if ours else await self._store.holder(CONTROLLER_LEASE)
         except Exception as error:
             now = self._clock.monotonic()
-            reason = f"the lease could not be renewed: {str(error) or 'no answer'}"
-            await self._change(unanswered(self._standing, now), reason)
+            self._why = str(error) or self._why or "no answer"
+            acted = self.acting
+            if now - self._asked >= self._ttl:
+                self._unasked.failed(self._why)
+            await self._change(
+                unanswered(self._standing, now), f"the lease could not be renewed: {self._why}"
+            )
+            if acted and not self.acting:  # who is only slow would be elected again and again
+                await self._release()
             if not isinstance(error, StoreError | TimeoutError):
                 raise
             return
-        now = self._clock.monotonic()
+        now = self._asked = self._clock.monotonic()
+        self._why = ""
+        self._unasked.over()
         after = granted(self._standing, sent, self._ttl, now) if ours else refused(self._standing)
         self._learn(Candidate.decode(holder) if holder is not None else None)
         await self._change(after, "another broker holds the lease" if not ours else "the lease ran out")

@@ -308,6 +308,68 @@ def test_what_nobody_foresaw_ends_a_term_in_time_but_not_the_election(
     assert "a round of the election failed: a bug" in caplog.text
 
 
+def test_what_the_store_says_when_it_gives_no_lease_is_told_by_all(caplog: pytest.LogCaptureFixture) -> None:
+    """A full etcd, or one that wants a password by now: nobody can be elected, and nobody said why. The last
+    renewal before the end of a lease has no time left: that there was no answer to it is not why."""
+
+    class Refusing(MemoryStore):
+        refuses = False
+
+        async def lease(self, name: str, holder: str, ttl_ms: int) -> bool:
+            if self.refuses:
+                await asyncio.sleep(0.2)
+                raise StoreError("database space exceeded")
+            return await super().lease(name, holder, ttl_ms)
+
+    async def body() -> None:
+        clock = virtual_clock()
+        store = Refusing(clock)
+        events: list[tuple[str, int, int]] = []
+        one, two = (Node(number, store, events, clock=clock) for number in (1, 2))
+        await until(lambda: acting([one]))
+        store.refuses = True
+        await asyncio.sleep(AGAIN_SECONDS / 2)
+        store.refuses = False
+        await until(lambda: one.election.leader is not None and one.election.leader == two.election.leader)
+        await one.stop()
+        await two.stop()
+
+    run_virtual(body())
+    said = [record.getMessage() for record in caplog.records]
+    assert "broker 1 is controller no more: the lease could not be renewed: database space exceeded" in said
+    unasked = "the metadata store cannot be asked who is controller"
+    assert said.count(f"{unasked}: database space exceeded") == 2
+    assert said.count(f"{unasked}: it works again") == 2
+
+
+def test_who_is_too_slow_to_keep_the_lease_leaves_it_to_others() -> None:
+    """The store is far away from one broker only: what it asked for too late kept the lease its own, and it
+    was elected again every few seconds, for ever."""
+
+    class Far(MemoryStore):
+        slow = ""
+
+        async def lease(self, name: str, holder: str, ttl_ms: int) -> bool:
+            ours = await super().lease(name, holder, ttl_ms)
+            await asyncio.sleep(0.9 if holder == self.slow else 0.0)
+            return ours
+
+    async def body() -> None:
+        clock = virtual_clock()
+        store = Far(clock)
+        events: list[tuple[str, int, int]] = []
+        one, two = (Node(number, store, events, clock=clock) for number in (1, 2))
+        await until(lambda: acting([one]))
+        store.slow = one.election._candidate.encode()
+        await asyncio.sleep(30)
+        assert acting([one, two]) == [two]
+        assert len(events) == 3
+        await one.stop()
+        await two.stop()
+
+    run_virtual(body())
+
+
 def test_a_silent_store_ends_the_term_in_time() -> None:
     """The store hangs: the term ends when the lease does, also while the controller is still starting. On
     virtual time, so that it does not matter how busy the machine is."""
