@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import secrets
 from typing import Any
 
@@ -25,12 +26,15 @@ class EtcdLeases:
     async def lease(self, name: str, holder: str, ttl_ms: int) -> bool:
         """Take or renew a lease; gives up after its time to live, since nothing is certain any more then."""
         patience = ttl_ms / 1000
-        kv = await self._entry(name, patience)
+        held = self._held.get((name, holder))
+        if held is None:
+            kv, renewed = await self._entry(name, patience), False
+        else:  # at once: etcd may be far away
+            kv, renewed = await asyncio.gather(self._entry(name, patience), self._renew(held, patience))
         if kv is not None and kv.value.decode() != holder:
             self._held.pop((name, holder), None)
             return False
-        held = self._held.get((name, holder))
-        if held is not None and kv is not None and kv.lease == held and await self._renew(held, patience):
+        if renewed and kv is not None and kv.lease == held:
             return True
         return await self._take(name, holder, kv.mod_revision if kv is not None else 0, patience)
 
@@ -51,13 +55,13 @@ class EtcdLeases:
 
     async def _entry(self, name: str, patience: float | None) -> Any:
         request = rpc.RangeRequest(key=self._layout.lease(name))
-        found = await self._members.call(lambda member: member.kv.Range, request, **_limits(patience))
+        found = await self._members.call(lambda member: member.kv.Range, request, **self._limits(patience))
         return found.kvs[0] if found.kvs else None
 
     async def _renew(self, lease: int, patience: float) -> bool:
         """False when etcd has it no more."""
         request = rpc.LeaseKeepAliveRequest(ID=lease)
-        answer = await self._members.call(lambda member: member.keep_alive, request, **_limits(patience))
+        answer = await self._members.call(lambda member: member.keep_alive, request, **self._limits(patience))
         return bool(answer.TTL > 0)
 
     async def _take(self, name: str, holder: str, mod: int, patience: float) -> bool:
@@ -65,7 +69,9 @@ class EtcdLeases:
         lease = secrets.randbits(62) + 1
         request = rpc.LeaseGrantRequest(TTL=max(1, -int(-patience // 1)), ID=lease)
         try:
-            await self._members.call(lambda member: member.lease.LeaseGrant, request, **_limits(patience))
+            await self._members.call(
+                lambda member: member.lease.LeaseGrant, request, **self._limits(patience)
+            )
         except RefusedError as error:
             if "already exists" not in str(error):
                 raise
@@ -83,7 +89,7 @@ class EtcdLeases:
         unchanged = rpc.Compare(result=rpc.Compare.EQUAL, target=rpc.Compare.MOD, key=key, mod_revision=mod)
         look = rpc.RequestOp(request_range=rpc.RangeRequest(key=key))
         request = rpc.TxnRequest(compare=[unchanged], success=[operation], failure=[look])
-        return await self._members.call(lambda member: member.kv.Txn, request, **_limits(patience))
+        return await self._members.call(lambda member: member.kv.Txn, request, **self._limits(patience))
 
     async def _revoke(self, lease: int) -> None:
         try:
@@ -93,7 +99,8 @@ class EtcdLeases:
         except RefusedError:  # expired meanwhile
             return
 
-
-def _limits(patience: float | None) -> dict[str, float]:
-    """One member gets a third of the time, so that there is time for another one."""
-    return {} if patience is None else {"patience": patience, "attempt": patience / 3}
+    def _limits(self, patience: float | None) -> dict[str, float]:
+        """One member of several gets a third of the time, so that there is time for another one."""
+        if patience is None:
+            return {}
+        return {"patience": patience, "attempt": patience / min(len(self._members), 3)}

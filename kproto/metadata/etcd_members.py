@@ -96,6 +96,9 @@ class Members:
     def __str__(self) -> str:
         return "etcd at " + ", ".join(member.address for member in self._members)
 
+    def __len__(self) -> int:
+        return len(self._members)
+
     @property
     def closed(self) -> bool:
         return self._closed

@@ -21,7 +21,8 @@ from kproto.local_cluster import free_ports
 from kproto.metadata import ABSENT, Change, CompactedError, Condition, Entry, StoreError, opening
 from kproto.metadata import etcd as backend
 from kproto.metadata.etcd import EtcdStore
-from kproto.metadata.etcd_layout import Head
+from kproto.metadata.etcd_layout import Head, Layout
+from kproto.metadata.etcd_leases import EtcdLeases
 from kproto.metadata.etcd_members import Members
 from kproto.metadata.opening import open_store, wait_for_store
 from kproto.metadata.store import UnknownOutcomeError, UnreachableError
@@ -704,3 +705,16 @@ def test_a_lease_survives_a_restart_of_its_holder_and_of_etcd(tmp_path: Path) ->
             await second.close()
 
     run(body)
+
+
+@pytest.mark.parametrize(("members", "attempt"), [(1, 3.0), (2, 1.5), (3, 1.0), (5, 1.0)])
+def test_a_lease_waits_for_an_only_member_as_long_as_it_can(members: int, attempt: float) -> None:
+    """One that answers after more than a second was asked again and again, and nobody could be elected."""
+
+    async def body() -> None:
+        known = Members([f"127.0.0.1:{1 + number}" for number in range(members)])
+        limits = EtcdLeases(known, Layout("p"))._limits(3.0)
+        assert limits == {"patience": 3.0, "attempt": attempt}
+        await known.close()
+
+    asyncio.run(body())

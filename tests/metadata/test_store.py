@@ -191,7 +191,7 @@ async def etcd_leases() -> None:
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(Member, "keep_alive", noting)
-        patch.setattr(leases, "_limits", lambda _: {"patience": 240.0, "attempt": 60.0})
+        patch.setattr(leases.EtcdLeases, "_limits", lambda *_: {"patience": 240.0, "attempt": 60.0})
         async with opened("etcd") as store:
             assert await store.holder("controller") is None
             assert await store.lease("controller", "one", long_ms)
