@@ -56,6 +56,8 @@ class Leaving:
             if self._client is not None and self._acting() is None:
                 await self._client.leave()
             else:
+                if self._client is not None:
+                    self._client.leaves()
                 await self._controller.propose("leave", None)
             await self._replaced()
             if self._client is not None:

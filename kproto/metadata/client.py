@@ -245,9 +245,13 @@ class MetadataClient:
     async def leave(self) -> None:
         """Be no member any more (rule 12b). Other than after a proposal the image does not say so: who is
         no member is told no changes. Raises KafkaError."""
-        self._leaving = True
+        self.leaves()
         body = encode_json({"kind": "leave", "args": None})
         await self._ask(Api.PROPOSE, body, PROPOSAL_SECONDS, self._loop.time() + REQUEST_SECONDS)
+
+    def leaves(self) -> None:
+        """That this broker is a member no more will be by its own wish."""
+        self._leaving = True
 
     async def forward(self, frame: Buffer, peer: str) -> bytes:
         """Have the controller answer a client's request (without its length); the whole answer frame.
