@@ -211,6 +211,11 @@ class VlogManager:
         if self._replication is not None:
             self._replication.epoch_of = epoch_of
 
+    def follow_controller(self, heard: Callable[[], bool]) -> None:
+        """``heard()``: the controller was, a moment ago. While it was not, who is slow is waited for."""
+        if self._replication is not None:
+            self._replication.heard = heard
+
     def lose_ownership(self) -> None:
         """The broker has learned that its owner epoch is over (rule 16): nothing that has backups becomes
         durable any more, and whoever waits is told. Virtual logs without backups go on: their journal is the

@@ -684,8 +684,11 @@ class ReplicatedPusher(Pusher):
         self.run()
 
     def _hopes(self, late: Sequence[int], waited: float) -> bool:
-        """Whether to go on waiting for ``late`` backups, because nobody else is there."""
+        """Whether to go on waiting for ``late`` backups, because nobody else is there, or is to be had: what
+        is closed now would have nowhere to go before there is a controller again."""
         shared = self._shared
+        if not shared.heard() and waited < shared.lag_s:
+            return True
         nobody = alone(shared.members, shared.suspects.now().union(late))
         return nobody and any(max(waited, shared.suspects.failing(node)) < shared.lag_s for node in late)
 

@@ -128,6 +128,7 @@ class Replication:
         "backups",
         "drained",
         "epoch_of",
+        "heard",
         "lag_s",
         "linger_s",
         "lost",
@@ -155,6 +156,8 @@ class Replication:
         """Those that should have no copies any more (rule 18)."""
         self.epoch_of: Callable[[CopyTarget], int | None] = lambda _: 0
         """The broker epoch of a backup that is a member with this data directory (rule 3)."""
+        self.heard: Callable[[], bool] = lambda: True
+        """Whether the controller, which every other backup has to be had from, was heard just now."""
         self.lost = False
         self._on_lost = on_lost
 

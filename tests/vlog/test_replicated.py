@@ -95,6 +95,32 @@ def test_a_silent_backup_is_replaced_after_the_stall_time_and_its_late_answer_me
     world.check()
 
 
+def test_a_silent_backup_is_waited_for_while_no_controller_could_name_another_one() -> None:
+    """It may be well again long before there is a controller; what was closed would have nowhere to go."""
+    world, part = begun()
+    heard = False
+    world.manager.follow_controller(lambda: heard)
+    slow, dead = (world.nodes[node] for node in backups_of(world, 1))
+    slow.silent = True
+    part.append()
+    world.flow()
+    world.loop.advance(5.0)
+    assert part.high_watermark == 1
+    slow.silent = False
+    world.flow()
+    assert (part.high_watermark, len(world.vsegs.records)) == (2, 1)
+    dead.up = False
+    part.append()
+    world.flow()
+    world.loop.advance(5.0)
+    assert (part.high_watermark, len(world.vsegs.records)) == (2, 1)
+    heard = True
+    world.loop.advance(0.6)
+    world.flow()
+    assert (part.high_watermark, len(world.vsegs.records)) == (3, 2)
+    world.check()
+
+
 def test_a_stall_that_is_due_in_no_time_at_all_is_looked_at_once_more() -> None:
     """2.05 - 1.55 is less than 0.5, and with what is left of that 2.05 is 2.05 still."""
     world, part = begun()
