@@ -200,16 +200,7 @@ class Election:
                 ours = await self._store.lease(CONTROLLER_LEASE, text, int(self._ttl * 1000))
                 holder = text if ours else await self._store.holder(CONTROLLER_LEASE)
         except Exception as error:
-            now = self._clock.monotonic()
-            self._why = str(error) or self._why or "no answer"
-            acted = self.acting
-            if now - self._asked >= self._ttl:
-                self._unasked.failed(self._why)
-            await self._change(
-                unanswered(self._standing, now), f"the lease could not be renewed: {self._why}"
-            )
-            if acted and not self.acting:  # who is only slow would be elected again and again
-                await self._release()
+            await self._no_answer(str(error))
             if not isinstance(error, StoreError | TimeoutError):
                 raise
             return
@@ -219,6 +210,17 @@ class Election:
         after = granted(self._standing, sent, self._ttl, now) if ours else refused(self._standing)
         self._learn(Candidate.decode(holder) if holder is not None else None)
         await self._change(after, "another broker holds the lease" if not ours else "the lease ran out")
+
+    async def _no_answer(self, why: str) -> None:
+        """The store did not say whose the lease is."""
+        now = self._clock.monotonic()
+        self._why = why or self._why or "no answer"
+        if now - self._asked >= self._ttl:
+            self._unasked.failed(self._why)
+        acted = self.acting
+        await self._change(unanswered(self._standing, now), f"the lease could not be renewed: {self._why}")
+        if acted and not self.acting:  # who is only slow would be elected again and again
+            await self._release()
 
     def _learn(self, leader: Candidate | None) -> None:
         if leader != self.leader:

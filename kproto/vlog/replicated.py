@@ -14,7 +14,8 @@ What else can happen to the open segment, always when nothing is in flight or by
   again, and one proposal records that end and the next segment without the failed one.
 - *wait*: when every other broker fails though it is a member, replacing would leave one copy only. So who is
   silent is waited for, and who refuses is tried again every `AGAIN_S`, until that has lasted for
-  ``replica.lag.time.max.ms``: Kafka's followers leave the in-sync replicas then.
+  ``replica.lag.time.max.ms``: Kafka's followers leave the in-sync replicas then. Who is silent is also waited
+  for while no controller is heard, who has to record the next segment.
 - *lost* (rule 16): a backup or the store says that the owner epoch is over. Nothing is sent any more.
 
 The memory of a frame is safe after it was given up: the views that the connection to a slow backup still
@@ -677,7 +678,7 @@ class ReplicatedPusher(Pusher):
             self._stall_look.ask(usual)  # it is the own disk
             return
         if self._hopes(late, waited):
-            self._stall_look.ask(usual)
+            self._stall_look.ask(usual * SECOND_LOOK)
             return
         self.stalls += 1
         self._replace(late, waited)
