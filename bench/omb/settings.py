@@ -2,17 +2,29 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, fields
+from dataclasses import MISSING, dataclass, fields
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 import yaml
 
 BEYOND_REACH = 1_000_000
 """Records per second; from here on a producerRate means: as fast as it goes."""
 KEY_DISTRIBUTORS = ("NO_KEY", "KEY_ROUND_ROBIN", "RANDOM_NANO")
+WHOLE: Final = {
+    **dict.fromkeys(("topics", "partitionsPerTopic", "producersPerTopic"), 1),
+    **dict.fromkeys(("subscriptionsPerTopic", "consumerPerSubscription", "messageSize", "producerRate"), 0),
+    "randomizedPayloadPoolSize": 0,
+}
+"""Keys of whole numbers, and the least of each."""
+MOST: Final = {
+    **dict.fromkeys(("testDurationMinutes", "warmupDurationMinutes", "consumerBacklogSizeGB"), math.inf),
+    **dict.fromkeys(("randomBytesRatio", "backlogDrainRatio"), 1.0),
+}
+"""Keys of other numbers, from 0 on, and the most of each."""
 
 
 class SettingsError(ValueError):
@@ -53,7 +65,8 @@ class Workload:
     def payload(self, beside: Path) -> dict[str, Any]:
         """What a worker sends, as in `bench.workers.Spec.payload`.
 
-        A relative file is looked for as from here, then below ``beside``, the workload file's directory.
+        A relative file is looked for as from here, then below ``beside``, the workload file's directory, then
+        below the directory around that: as in a clone of the OpenMessaging benchmark.
         Raises SettingsError for a file that is missing or not `messageSize` long.
         """
         if self.useRandomizedPayloads:
@@ -61,7 +74,8 @@ class Workload:
             return {"bytes": self.messageSize, "randomRatio": self.randomBytesRatio, "pool": pool}
         if self.payloadFile is None:
             raise SettingsError(f"{self.name}: neither payloadFile nor useRandomizedPayloads")
-        for path in (Path(self.payloadFile), beside / self.payloadFile):
+        around = beside.resolve().parent
+        for path in (Path(self.payloadFile), beside / self.payloadFile, around / self.payloadFile):
             if path.is_file():
                 if path.stat().st_size != self.messageSize:
                     size = path.stat().st_size
@@ -92,8 +106,8 @@ def properties(text: str) -> dict[str, str]:
 
 def _mapping(path: Path) -> dict[str, Any]:
     try:
-        found = yaml.safe_load(path.read_text())
-    except (OSError, yaml.YAMLError) as problem:
+        found = yaml.safe_load(path.read_text(encoding="utf-8"))
+    except (OSError, UnicodeDecodeError, yaml.YAMLError) as problem:
         raise SettingsError(f"{path}: {problem}") from problem
     if not isinstance(found, dict):
         raise SettingsError(f"{path}: not a mapping of keys")
@@ -103,18 +117,39 @@ def _mapping(path: Path) -> dict[str, Any]:
 def read_workload(path: Path) -> Workload:
     """Read a workload file. Raises SettingsError for what the OpenMessaging benchmark cannot run either."""
     found = _mapping(path)
+    missing = [each.name for each in fields(Workload) if each.default is MISSING and each.name not in found]
+    if missing:
+        raise SettingsError(f"{path}: {', '.join(missing)} missing")
     known = {field.name for field in fields(Workload)}
-    try:
-        workload = Workload(**{name: value for name, value in found.items() if name in known})
-    except TypeError as problem:
-        raise SettingsError(f"{path}: {problem}") from problem
+    for name, value in found.items():
+        if problem := _wrong(name, value):
+            raise SettingsError(f"{path}: {name} {value!r} is {problem}")
+    workload = Workload(**{name: value for name, value in found.items() if name in known})
     if workload.keyDistributor not in KEY_DISTRIBUTORS:
         raise SettingsError(f"{path}: keyDistributor {workload.keyDistributor} is none of {KEY_DISTRIBUTORS}")
-    if workload.producerRate == 0 and workload.consumerBacklogSizeGB > 0:
+    if workload.consumerBacklogSizeGB > 0 and not workload.producerRate:
         raise SettingsError(f"{path}: a backlog needs a producerRate, 0 searches for one")
+    if workload.consumerBacklogSizeGB > 0 and not workload.messageSize:
+        raise SettingsError(f"{path}: a backlog needs a messageSize")
     if workload.testDurationMinutes <= 0:
         raise SettingsError(f"{path}: testDurationMinutes must be more than 0")
     return workload
+
+
+def _wrong(name: str, value: Any) -> str:
+    """What the value of a key is instead of what it should be; "" when it is right, or nobody reads it."""
+    if name in WHOLE:
+        whole = isinstance(value, int) and not isinstance(value, bool)
+        return "" if whole and value >= WHOLE[name] else f"no whole number from {WHOLE[name]} on"
+    if name in MOST:
+        number = isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
+        to = "" if math.isinf(MOST[name]) else f" to {MOST[name]:g}"
+        return "" if number and 0 <= value <= MOST[name] else f"no number from 0{to or ' on'}"
+    if name == "useRandomizedPayloads":
+        return "" if isinstance(value, bool) else "neither true nor false"
+    if name == "payloadFile":
+        return "" if value is None or isinstance(value, str) else "no name of a file"
+    return ""
 
 
 def read_driver(path: Path, bootstrap: str | None = None) -> Driver:
@@ -123,15 +158,20 @@ def read_driver(path: Path, bootstrap: str | None = None) -> Driver:
     Raises SettingsError for a file of another driver than the Kafka driver, or one without a name.
     """
     found = _mapping(path)
-    texts = {
-        name: properties(found.get(name) or "")
-        for name in ("topicConfig", "commonConfig", "producerConfig", "consumerConfig")
-    }
+    texts = {}
+    for name in ("topicConfig", "commonConfig", "producerConfig", "consumerConfig"):
+        text = found.get(name) or ""
+        if not isinstance(text, str):
+            raise SettingsError(f"{path}: {name} is no text of properties (name: | and a line for each)")
+        texts[name] = properties(text)
     if bootstrap is not None:
         texts["commonConfig"]["bootstrap.servers"] = bootstrap
     if not str(found.get("driverClass", "")).endswith(".KafkaBenchmarkDriver"):
         raise SettingsError(f"{path}: driverClass {found.get('driverClass')} is not the Kafka driver")
     try:
-        return Driver(found["name"], found["driverClass"], int(found["replicationFactor"]), **texts)
+        copies = found["replicationFactor"]
+        if not isinstance(copies, int) or copies < 1:
+            raise SettingsError(f"{path}: replicationFactor {copies!r} is no whole number from 1 on")
+        return Driver(str(found["name"]), found["driverClass"], copies, **texts)
     except KeyError as missing:
         raise SettingsError(f"{path}: {missing} is missing") from missing

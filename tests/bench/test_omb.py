@@ -127,12 +127,51 @@ def test_a_payload_must_be_as_long_as_the_messages(workload: Workload, tmp_path:
         ("keyDistributor: SOME", "keyDistributor SOME"),
         ("testDurationMinutes: 0", "testDurationMinutes"),
         ("topics:", "not a mapping"),
+        ("topics: 0", "topics 0 is no whole number from 1 on"),
+        ("producerRate: -5", "producerRate -5 is no whole number from 0 on"),  # was 1 record per second
+        ('producerRate: "fast"', "producerRate 'fast'"),
+        ("partitionsPerTopic: null", "partitionsPerTopic None"),
+        ("messageSize: 1.5", "messageSize 1.5"),
+        ("messageSize: 0\nconsumerBacklogSizeGB: 1", "a backlog needs a messageSize"),
+        ("testDurationMinutes: .nan", "testDurationMinutes nan"),
+        ("testDurationMinutes: '5'", "testDurationMinutes '5' is no number"),
+        ("warmupDurationMinutes: -1", "warmupDurationMinutes -1 is no number from 0 on"),
+        ("randomBytesRatio: 2", "randomBytesRatio 2 is no number from 0 to 1"),
+        ("useRandomizedPayloads: 'no'", "neither true nor false"),
+        ("payloadFile: 17", "payloadFile 17 is no name of a file"),
     ],
 )
 def test_what_the_benchmark_cannot_run_is_refused(tmp_path: Path, change: str, complaint: str) -> None:
     text = "- a list" if change == "topics:" else f"{WORKLOAD}\n{change}\n"
     with pytest.raises(SettingsError, match=complaint):
         read_workload(written(tmp_path / "w.yaml", text))
+
+
+def test_a_payload_is_found_as_in_a_clone_of_the_openmessaging_benchmark(tmp_path: Path) -> None:
+    (tmp_path / "workloads").mkdir()
+    (tmp_path / "payload").mkdir()
+    (tmp_path / "payload" / "payload-100b.data").write_bytes(b"x" * 100)
+    text = WORKLOAD.replace("payload-100b.data", "payload/payload-100b.data")
+    found = read_workload(written(tmp_path / "workloads" / "w.yaml", text))
+    assert found.payload(tmp_path / "workloads") == {"file": str(tmp_path / "payload" / "payload-100b.data")}
+
+
+def test_a_file_that_is_no_text_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "w.yaml").write_bytes(b"\xff\xfe\x00")
+    with pytest.raises(SettingsError, match=r"w\.yaml: .*utf-8"):
+        read_workload(tmp_path / "w.yaml")
+
+
+@pytest.mark.parametrize(
+    ("line", "instead", "complaint"),
+    [
+        ("topicConfig: |", "topicConfig:\n  a: 1\nother: |", "topicConfig is no text of properties"),
+        ("replicationFactor: 3", "replicationFactor: three", "replicationFactor 'three'"),
+    ],
+)
+def test_a_driver_that_is_wrong_is_refused(tmp_path: Path, line: str, instead: str, complaint: str) -> None:
+    with pytest.raises(SettingsError, match=complaint):
+        read_driver(written(tmp_path / "d.yaml", DRIVER.replace(line, instead)))
 
 
 def test_a_workload_without_a_needed_key_names_it(tmp_path: Path) -> None:
