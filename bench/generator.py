@@ -218,7 +218,9 @@ def _measure(
     result: dict[str, Any] | None = None
     with tempfile.TemporaryFile("w+") as errors:
         with exact_timers():
-            process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=errors, text=True)
+            process = subprocess.Popen(
+                command, stdout=subprocess.PIPE, stderr=errors, text=True, start_new_session=True
+            )
         try:
             for line in process.stdout or ():
                 if line.startswith("BEGIN"):

@@ -61,6 +61,8 @@ ANSWER_TIMEOUT_S = 120.0
 FLUSH_TIMEOUT_S = 180.0
 """A producer gives a record up after two minutes (delivery.timeout.ms)."""
 FASTEST = -1.0
+ENDED = ""
+"""The command that fails when a worker has ended."""
 
 PUBLISH, DELAY, INTENDED, END_TO_END = "publish", "delay", "intended", "end_to_end"
 KINDS = (PUBLISH, DELAY, INTENDED, END_TO_END)
@@ -207,7 +209,12 @@ class Worker:
         self._errors = tempfile.TemporaryFile("w+")  # noqa: SIM115 - lives as long as the process
         with exact_timers() if exact else contextlib.nullcontext():
             self._process = subprocess.Popen(
-                command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=self._errors, text=True
+                command,
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=self._errors,
+                text=True,
+                start_new_session=True,  # Ctrl-C is for us: it deletes topics first
             )
         self._answers: queue.Queue[dict[str, Any]] = queue.Queue()
         self.seconds: list[Counters] = []
@@ -232,7 +239,7 @@ class Worker:
                 self.seconds.append(Counters(**found["counters"]))
             else:
                 self._answers.put(found)
-        self._answers.put({"failed": "", "error": "the worker ended"})
+        self._answers.put({"failed": ENDED, "error": "the worker ended"})
 
     def send(self, command: str, value: object = True) -> None:
         """Give a command and do not wait. Raises WorkerError when the worker is gone."""
@@ -244,20 +251,25 @@ class Worker:
         except OSError as gone:
             raise WorkerError(f"the worker ended: {self._last_words()}") from gone
 
-    def answer(self, timeout: float = ANSWER_TIMEOUT_S) -> dict[str, Any]:
-        """The answer to the oldest unanswered command. Raises WorkerError when it failed or is late."""
-        try:
-            found = self._answers.get(timeout=timeout)
-        except queue.Empty:
-            raise WorkerError(f"the worker did not answer in {timeout} s: {self._last_words()}") from None
+    def answer(self, timeout: float = ANSWER_TIMEOUT_S, command: str | None = None) -> dict[str, Any]:
+        """The answer to the oldest unanswered command; with ``command`` to the oldest of that name: who asked
+        for others before it was interrupted. Raises WorkerError when it failed or is late."""
+        while True:
+            try:
+                found = self._answers.get(timeout=timeout)
+            except queue.Empty:
+                raise WorkerError(f"the worker did not answer in {timeout} s: {self._last_words()}") from None
+            if command is None or found.get("reply", found.get("failed")) in (command, ENDED):
+                break
         if "failed" in found:
-            raise WorkerError(f"{found['failed']}: {found['error']} {self._last_words()}")
+            asked = f"{found['failed']}: " if found["failed"] != ENDED else ""
+            raise WorkerError(f"{asked}{found['error']} {self._last_words()}")
         return found
 
     def ask(self, command: str, value: object = True, timeout: float = ANSWER_TIMEOUT_S) -> dict[str, Any]:
         """Give a command and wait for its answer; raises as `send` and `answer`."""
         self.send(command, value)
-        return self.answer(timeout)
+        return self.answer(timeout, command)
 
     def _last_words(self) -> str:
         self._errors.seek(0)
@@ -298,7 +310,7 @@ class Workers:
         """The same command to all of them at once; their answers."""
         for worker in self.each:
             worker.send(command, value)
-        return [worker.answer(timeout) for worker in self.each]
+        return [worker.answer(timeout, command) for worker in self.each]
 
     def create_topics(self, common: Mapping[str, str], topics: Sequence[Mapping[str, Any]]) -> None:
         """By the first worker; see the module's text."""

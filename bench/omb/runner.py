@@ -22,7 +22,7 @@ from bench.histogram import Histogram
 from bench.omb.rate import FIRST_RATE, PERIOD_S, RateSearch
 from bench.omb.result import Period, result, together
 from bench.omb.settings import Driver, Workload
-from bench.workers import Counters, Spec, Workers
+from bench.workers import Counters, Spec, WorkerError, Workers
 
 READY_TIMEOUT_S = 60.0
 LOOK_EVERY_S = 10.0
@@ -207,6 +207,8 @@ class Runner:
         self._workers = workers
         self._hooks = hooks
         self.outcome = Outcome(workload, driver)
+        self.topics: list[str] = []
+        """That were made."""
         self._began = 0.0
         self._last = Counters()
         self._search = RateSearch() if workload.producerRate == 0 else None
@@ -214,8 +216,8 @@ class Runner:
         self._due = 0
         """Records that are to be sent, of a fixed rate, when its measured part is over."""
 
-    def prepare(self, payload: dict[str, Any]) -> list[str]:
-        """Topics, clients, probes; the topics' names. Raises NotReadyError."""
+    def prepare(self, payload: dict[str, Any]) -> None:
+        """Topics, clients, probes. Raises NotReadyError."""
         workload, driver = self._workload, self.outcome.driver
         topics = topic_names(workload.topics)
         wanted = {
@@ -224,6 +226,7 @@ class Runner:
             "configs": driver.topicConfig,
         }
         self._workers.create_topics(driver.commonConfig, [{"name": name, **wanted} for name in topics])
+        self.topics = topics
         self._workers.open(specs(workload, driver, topics, payload, len(self._workers.each)))
         self._workers.probe()
         deadline = time.monotonic() + READY_TIMEOUT_S
@@ -232,7 +235,6 @@ class Runner:
             if time.monotonic() > deadline:
                 raise NotReadyError(f"{received} of {expected} subscriptions received a probe")
             time.sleep(0.1)
-        return topics
 
     def measure(self) -> None:
         """Load, warm-up, the measured part."""
@@ -323,6 +325,15 @@ class Runner:
         )
         return period
 
+    def delete_topics(self) -> None:
+        """Those that were made. Why they stay is said, no more: what was measured, or what ended it (brokers
+        that are gone, Ctrl-C), is what the caller has to know."""
+        try:
+            if self.topics:
+                self._workers.delete_topics(self.outcome.driver.commonConfig, self.topics)
+        except WorkerError as problem:
+            self._hooks.say(f"topics were not deleted: {problem}")
+
 
 def run(
     workload: Workload,
@@ -344,12 +355,12 @@ def run(
     # Timers as they come: OMB's delays have the 50 microseconds of Linux's timers in them, too.
     with Workers(workers, each, exact=False) as processes:
         runner = Runner(workload, driver, processes, hooks or Hooks())
-        topics = runner.prepare(payload)
         try:
+            runner.prepare(payload)
             runner.measure()
             runner.finish()
             processes.stop()
         finally:
             if delete_topics:
-                processes.delete_topics(driver.commonConfig, topics)
+                runner.delete_topics()
     return runner.outcome

@@ -36,10 +36,10 @@ from bench.omb.compare import (
 from bench.omb.compare import as_run as run_of
 from bench.omb.rate import LEAST_RATE, RAMP_MIN, RateSearch
 from bench.omb.result import Period, capped, result
-from bench.omb.runner import Hooks, Outcome, Runner, heap, shares, specs, topic_names
+from bench.omb.runner import Hooks, Outcome, Runner, heap, run, shares, specs, topic_names
 from bench.omb.settings import Driver, SettingsError, Workload, properties, read_driver, read_workload
 from bench.results import direction
-from bench.workers import DELAY, END_TO_END, INTENDED, KINDS, PUBLISH, Counters, Taken, Workers
+from bench.workers import DELAY, END_TO_END, INTENDED, KINDS, PUBLISH, Counters, Taken, WorkerError, Workers
 
 WORKLOAD = """
 name: two topics
@@ -572,3 +572,34 @@ def test_files_are_chosen_by_name_and_results_are_kept_apart() -> None:
     drivers = [Path("kproto.yaml"), Path("kafka.yaml")]
     assert target_of(Path("o/r.json"), drivers[0], drivers) == Path("o/r-kproto.json")
     assert target_of(Path("o/r.json"), drivers[0], drivers[:1]) == Path("o/r.json")
+
+
+@pytest.mark.parametrize("ended_by", [KeyboardInterrupt, None])
+def test_topics_that_cannot_be_deleted_hide_neither_ctrl_c_nor_what_was_measured(
+    ended_by: type[BaseException] | None, workload: Workload, driver: Driver, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """`bench.options.noted` takes a WorkerError for a failed run and goes on with the next one."""
+
+    class Gone:
+        __init__ = __exit__ = stop = lambda self, *given, **named: None
+        __enter__ = lambda self: self  # noqa: E731
+
+        def delete_topics(self, common: object, names: list[str]) -> None:
+            raise WorkerError(f"{len(names)} topics, and nobody there")
+
+    def measure(runner: Runner) -> None:
+        if ended_by is not None:
+            raise ended_by
+
+    said: list[str] = []
+    monkeypatch.setattr("bench.omb.runner.Workers", Gone)
+    monkeypatch.setattr(Runner, "prepare", lambda runner, payload: setattr(runner, "topics", ["t"]))
+    monkeypatch.setattr(Runner, "measure", measure)
+    monkeypatch.setattr(Runner, "finish", lambda runner: None)
+    random = replace(workload, useRandomizedPayloads=True)
+    if ended_by is None:
+        assert run(random, driver, Path(), 1, Hooks(say=said.append), delete_topics=True).workload is random
+    else:
+        with pytest.raises(ended_by):
+            run(random, driver, Path(), 1, Hooks(say=said.append), delete_topics=True)
+    assert said == ["topics were not deleted: 1 topics, and nobody there"]

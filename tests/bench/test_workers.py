@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 from math import ceil
@@ -119,17 +120,37 @@ sys.stdin.readline()
 print("2026-11-21 a warning")
 print('{"reply": "stop"}')
 """
+LATE_ANSWER = """
+import sys
+sys.stdin.readline()
+print('{"failed": "counters", "error": "of another time"}')
+print('{"reply": "deleteTopics"}')
+sys.stdout.flush()
+sys.stdin.readline()
+"""
 
 
-def test_a_line_that_is_no_answer_ends_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+def pretending(program: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let this Python program be the worker."""
     start = subprocess.Popen
 
     def pretend(_command: list[str], **settings: Any) -> subprocess.Popen[str]:
-        return start([sys.executable, "-c", PROGRAM], **settings)
+        return start([sys.executable, "-c", program], **settings)
 
     monkeypatch.setattr(workers, "worker_classpath", str)
     monkeypatch.setattr(subprocess, "Popen", pretend)
+
+
+def test_a_line_that_is_no_answer_ends_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    pretending(PROGRAM, monkeypatch)
     with Worker(exact=False) as worker:
         assert worker.ask("stop", timeout=60) == {"reply": "stop"}
-        with pytest.raises(WorkerError, match="a warning"):
+        with pytest.raises(WorkerError, match=r"^the worker ended .*a warning"):
             worker.answer(60)
+
+
+def test_ctrl_c_leaves_a_worker_that_deletes_topics(monkeypatch: pytest.MonkeyPatch) -> None:
+    pretending(LATE_ANSWER, monkeypatch)
+    with Worker(exact=False) as worker:
+        assert os.getsid(worker.pid) == worker.pid  # a terminal's Ctrl-C is for its own session
+        assert worker.ask("deleteTopics", timeout=60) == {"reply": "deleteTopics"}
