@@ -303,6 +303,8 @@ class Workers:
             self.close()
             raise
         self._sending = 0
+        self._open = False
+        """There are clients."""
 
     def ask(
         self, command: str, value: object = True, timeout: float = ANSWER_TIMEOUT_S
@@ -318,12 +320,20 @@ class Workers:
         self.each[0].ask("createTopics", wanted, timeout=600)
 
     def delete_topics(self, common: Mapping[str, str], names: Sequence[str]) -> None:
-        """By the first worker."""
-        self.each[0].ask("deleteTopics", {"common": dict(common), "topics": list(names)})
+        """By the first worker; while clients are open by a new one, and these end: for one that goes on the
+        brokers would make its topic again."""
+        wanted = {"common": dict(common), "topics": list(names)}
+        if not self._open:
+            self.each[0].ask("deleteTopics", wanted)
+            return
+        self.close()
+        with Worker() as other:
+            other.ask("deleteTopics", wanted)
 
     def open(self, specs: Sequence[Spec]) -> None:
         """One spec per worker. Rates are shared out among those that have producers."""
         self._sending = sum(1 for spec in specs if spec.producers)
+        self._open = True
         for worker, spec in zip(self.each, specs, strict=True):
             worker.send("open", spec.command())
         for worker in self.each:
@@ -393,6 +403,7 @@ class Workers:
     def stop(self) -> None:
         """Close the clients; afterwards the raw files are whole."""
         self.ask("stop")
+        self._open = False
 
     def close(self) -> None:
         """End the processes, whatever they do."""

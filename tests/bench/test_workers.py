@@ -13,7 +13,7 @@ import pytest
 
 from bench import workers
 from bench.histogram import Histogram
-from bench.workers import KINDS, Counters, Spec, Taken, Worker, WorkerError
+from bench.workers import KINDS, Counters, Spec, Taken, Worker, WorkerError, Workers
 
 # HdrHistogram 2.2.2 with five digits, of the values of `sequence`: percentiles (50, 75, 95, 99, 99.9, 100),
 # and the percentile iterator with 100 ticks: its steps without repetitions, their first three and last three.
@@ -154,3 +154,23 @@ def test_ctrl_c_leaves_a_worker_that_deletes_topics(monkeypatch: pytest.MonkeyPa
     with Worker(exact=False) as worker:
         assert os.getsid(worker.pid) == worker.pid  # a terminal's Ctrl-C is for its own session
         assert worker.ask("deleteTopics", timeout=60) == {"reply": "deleteTopics"}
+
+
+ECHO = """
+import json, sys
+for line in sys.stdin:
+    print(json.dumps({"reply": next(iter(json.loads(line)))}), flush=True)
+"""
+
+
+@pytest.mark.parametrize("stopped", [True, False])
+def test_topics_are_deleted_when_no_client_is_left_that_would_make_them_again(
+    stopped: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pretending(ECHO, monkeypatch)
+    with Workers(2, exact=False) as several:
+        several.open([Spec({}, producers=[{"topic": "t"}]), Spec({})])
+        if stopped:
+            several.stop()
+        several.delete_topics({}, ["t"])
+        assert [each._process.poll() is None for each in several.each] == [stopped, stopped]
