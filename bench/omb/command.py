@@ -64,7 +64,7 @@ def run_files(
 ) -> bool:
     """One workload on the clusters that the driver files name, in turn; a result file for each. Whether no
     record failed, and all that were acknowledged were received."""
-    hooks = Hooks(say=lambda text: screen.print(text, highlight=False))
+    hooks = Hooks(say=lambda text: screen.print(text, highlight=False, markup=False))
     workload = scale.of(read_workload(workload_path))
     output.parent.mkdir(parents=True, exist_ok=True)
     well = True
@@ -169,7 +169,7 @@ def command(
         ):
             comparison = Comparison(clusters, int(copies), sync, scale, workers, out)
             results = comparison.results(paths, line, environment(workers=workers))
-            hooks = Hooks(say=lambda text: screen.print(text, highlight=False))
+            hooks = Hooks(say=lambda text: screen.print(text, highlight=False, markup=False))
             comparison.warm_up(WORKLOADS / "max-1-topic-16-partitions-1kb.yaml", first, screen)
             comparison.all_runs(paths, results, hooks)
     except (SettingsError, NotReadyError, WorkerError) as problem:

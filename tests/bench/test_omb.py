@@ -603,3 +603,12 @@ def test_topics_that_cannot_be_deleted_hide_neither_ctrl_c_nor_what_was_measured
         with pytest.raises(ended_by):
             run(random, driver, Path(), 1, Hooks(say=said.append), delete_topics=True)
     assert said == ["topics were not deleted: 1 topics, and nobody there"]
+
+
+def test_names_are_no_markup(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    written(tmp_path / "w.yaml", WORKLOAD.replace("two topics", '"[/red] of [b]two[/b]"'))
+    written(tmp_path / "d.yaml", DRIVER)
+    monkeypatch.setattr("bench.omb.command.run", lambda *given: outcome(given[0], given[1]))
+    places = [str(tmp_path / "w.yaml"), "--driver", str(tmp_path / "d.yaml")]
+    done = CliRunner().invoke(command, [*places, "--output", str(tmp_path / "r.json")])
+    assert "[/red] of [b]two[/b] on Kafka" in done.output
