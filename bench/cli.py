@@ -10,10 +10,11 @@ May import every other part of bench, on use only.
 from __future__ import annotations
 
 import compileall
+import errno
 import os
 import signal
 import sys
-from typing import Final
+from typing import Any, Final
 
 import click
 
@@ -42,10 +43,29 @@ _COMMANDS: Final = {
     "stall": ("bench.stall:command", "How long a stopped backup holds acks up."),
     "failover": ("bench.failover.command:command", "Brokers killed under load, nothing may be lost."),
 }
+_TOOLS: Final = ("java", "javac", "mvn")
+_FULL: Final = (errno.ENOSPC, errno.EDQUOT)
+
+
+class _Group(LazyGroup):
+    """Says without a traceback what is wrong with the machine: no Java, no room, no such place."""
+
+    def invoke(self, ctx: click.Context) -> Any:
+        """As any group's; exit code 1."""
+        try:
+            return super().invoke(ctx)
+        except OSError as error:
+            if error.filename in _TOOLS:
+                raise click.ClickException(
+                    f"{error.filename} is missing: it takes Java 17 and Maven"
+                ) from error
+            if error.filename is None and error.errno not in _FULL:
+                raise
+            raise click.ClickException(str(error)) from error
 
 
 @click.group(
-    cls=LazyGroup,
+    cls=_Group,
     table=_COMMANDS,
     missing=_MISSING,
     epilog=f"The suites need more packages: {_INSTALL}, and Java 17 and Maven for Apache Kafka.",

@@ -139,3 +139,32 @@ def test_all_modules_of_the_table_exist() -> None:
     for name in NAMES:
         module = bench._table[name][0].partition(":")[0]
         assert importlib.util.find_spec(module) is not None, name
+
+
+@pytest.mark.parametrize(
+    ("error", "said"),
+    [
+        (FileNotFoundError(2, "No such file or directory", "java"), "java is missing: it takes Java 17"),
+        (OSError(28, "No space left on device"), "No space left on device"),
+        (PermissionError(13, "Permission denied", "out/x.json"), "'out/x.json'"),
+    ],
+)
+def test_what_the_machine_lacks_is_said_in_one_line(
+    error: OSError, said: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(**_given: object) -> None:
+        raise error
+
+    monkeypatch.setattr("bench.selftest.measure", lambda *given: fail())
+    done = CliRunner().invoke(bench, ["selftest", "--quick"])
+    assert done.exit_code == 1
+    assert said in done.output.splitlines()[-1]
+    assert done.output.splitlines()[-1].startswith("Error: ")
+
+
+def test_other_errors_of_the_system_keep_their_traceback(monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail(*_given: object) -> None:
+        raise ConnectionResetError(104, "Connection reset by peer")
+
+    monkeypatch.setattr("bench.selftest.measure", fail)
+    assert isinstance(CliRunner().invoke(bench, ["selftest", "--quick"]).exception, ConnectionResetError)
