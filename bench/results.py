@@ -13,9 +13,10 @@ May import the standard library only: this is the bottom of the suite.
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
-from math import inf
+from math import inf, isfinite
 from pathlib import Path
 from statistics import median
 from typing import Any
@@ -214,17 +215,27 @@ class Result:
         ]
 
     def save(self, directory: Path) -> Path:
-        """Write ``<directory>/<suite>-<name>.json``; the path."""
+        """Write ``<directory>/<suite>-<name>.json``; the path. On a full disk what was there before stays."""
         directory.mkdir(parents=True, exist_ok=True)
         path = directory / f"{self.suite}-{self.name}.json"
-        path.write_text(json.dumps(asdict(self), indent=1))
+        fresh = path.with_suffix(".json-tmp")
+        try:
+            fresh.write_text(json.dumps(asdict(self), indent=1))
+            os.replace(fresh, path)
+        except BaseException:
+            fresh.unlink(missing_ok=True)
+            raise
         return path
 
 
 def load(path: Path) -> Result:
-    """Read what `Result.save` wrote. Raises KeyError or TypeError for anything else."""
+    """Read what `Result.save` wrote. Raises KeyError, TypeError or ValueError for anything else."""
     found: Mapping[str, Any] = json.loads(path.read_text())
     runs = [Run(**run) for run in found["runs"]]
+    for run in runs:
+        for name, value in run.metrics.items():
+            if isinstance(value, bool) or not isinstance(value, int | float) or not isfinite(value):
+                raise ValueError(f"{name} of {run.case} on {run.system} is {value!r}")
     return Result(**{**found, "runs": runs})
 
 

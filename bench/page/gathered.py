@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from bench.results import FAILED_RUN, Result, load
+from bench.results import FAILED_RUN, Result, in_short, load
 
 STATUS = "all-suites.json"
 """What `kproto bench all` leaves beside the results: a row for each command, see `Outcome`."""
@@ -42,17 +42,19 @@ class Gathered:
 
 def gather(directory: Path) -> Gathered:
     """Every file in it that `Result.save` wrote, suites together; other JSON is passed over. A result without
-    runs is a command that failed."""
-    found = []
+    runs is a command that failed, and so is a file that is damaged."""
+    found, outcomes, damaged = [], [], []
     for path in sorted(directory.glob("*.json")):
-        content = json.loads(path.read_text())
-        if path.name != STATUS and isinstance(content, dict) and {"suite", "runs"} <= content.keys():
-            found.append(load(path))
-    status = directory / STATUS
-    rows = json.loads(status.read_text()) if status.exists() else []
-    outcomes = [Outcome(**row) for row in rows]
+        try:
+            content = json.loads(path.read_text())
+            if path.name == STATUS:
+                outcomes = [Outcome(**row) for row in content]
+            elif isinstance(content, dict) and {"suite", "runs"} <= content.keys():
+                found.append(load(path))
+        except (ValueError, TypeError, KeyError, AttributeError) as problem:
+            damaged.append(Outcome(path.name, 0, f"cannot be read: {in_short(problem)}"))
     outcomes += [Outcome(each.command, 0, "\n".join(each.notes)) for each in found if not each.runs]
-    return Gathered([each for each in found if each.runs], outcomes)
+    return Gathered([each for each in found if each.runs], outcomes + damaged)
 
 
 def environment(results: list[Result]) -> dict[str, str]:

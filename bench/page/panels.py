@@ -204,6 +204,8 @@ def percentiles(result: Result) -> Group:
         mine = [run for run in result.runs if run.case == case]
         for name in dict.fromkeys(name for run in mine for name in run.quantiles):
             chosen = [run for run in mine if run.quantiles.get(name)]
+            if not chosen:
+                continue
 
             def draw(axes: Axes, name: str = name, chosen: Sequence[Run] = chosen) -> None:
                 first = min(run.pair for run in chosen)

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import json
+import math
 import re
 from dataclasses import replace
 from html.parser import HTMLParser
 from pathlib import Path
+from typing import Any
 
 import pytest
 from click.testing import CliRunner
@@ -333,6 +335,13 @@ def test_nothing_beside_something_can_be_drawn() -> None:
     assert inline(panel).startswith("<svg")
 
 
+def test_latencies_of_nothing_are_not_drawn() -> None:
+    result = workloads()
+    for run in result.runs:
+        run.quantiles = {name: {} for name in run.quantiles}
+    assert [group.title for group in groups(result)] == ["Ratios", "Over time"]
+
+
 def test_warmup_is_known_in_seconds_and_minutes() -> None:
     assert warmup_s(Run(KPROTO, "x", 0, {"warmup_seconds": 10}, {})) == 10
     assert warmup_s(Run(KPROTO, "x", 0, {"warmupDurationMinutes": 0.5}, {})) == 30
@@ -365,3 +374,31 @@ def test_runs_that_failed_are_told_whether_or_not_others_of_the_suite_did_not(tm
     assert found.failed == ["kproto bench cluster", f"1 run of {partly.suite}-{partly.name}"]
     text = first_paragraph(page(found, []))
     assert "failed: kproto bench cluster, 1 run of omb" in text
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("omb-cut.json", '{"suite": "omb", "runs": [{"sys'),
+        ("omb-empty.json", ""),
+        ("omb-other.json", '{"suite": "omb", "runs": [{"foo": 1}]}'),
+        ("omb-few.json", '{"suite": "omb", "runs": []}'),
+        ("all-suites.json", '{"a": 1}'),
+    ],
+)
+def test_a_damaged_file_is_named_and_the_others_are_shown(tmp_path: Path, name: str, text: str) -> None:
+    workloads().save(tmp_path)
+    (tmp_path / name).write_text(text)
+    found = gather(tmp_path)
+    assert [each.name for each in found.results] == ["fixed-rate"]
+    assert found.failed == [name]
+    assert f"failed: {name}" in first_paragraph(page(found, []))
+
+
+@pytest.mark.parametrize("value", ["fast", None, math.nan, True])
+def test_figures_that_are_no_numbers_are_named(tmp_path: Path, value: Any) -> None:
+    result = workloads()
+    result.runs[0].metrics["records_per_s"] = value
+    result.save(tmp_path)
+    (found,) = gather(tmp_path).outcomes
+    assert found.failed == f"cannot be read: records_per_s of steady on kafka is {value!r}"

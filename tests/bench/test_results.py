@@ -183,3 +183,23 @@ def test_the_terminal_shows_every_case_and_system() -> None:
     table = terminal(result)
     assert table.row_count == 3 * len(result.cases())
     assert len(table.columns) == 2 + len(columns(result))
+
+
+def test_a_disk_that_is_full_leaves_what_was_written_before(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    result = workloads()
+    path = result.save(tmp_path)
+    before = path.read_text()
+
+    def full(self: Path, text: str) -> int:
+        with self.open("w") as file:
+            file.write(text[:100])
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(Path, "write_text", full)
+    result.notes.append("one more")
+    with pytest.raises(OSError, match="No space left"):
+        result.save(tmp_path)
+    assert path.read_text() == before
+    assert list(tmp_path.iterdir()) == [path]
