@@ -12,7 +12,7 @@ from rich.console import Console
 from bench import options
 from bench.clusters import running
 from bench.environment import environment
-from bench.omb.compare import WORKLOADS, Comparison, Scale
+from bench.omb.compare import WORKLOADS, Comparison, DiskError, Scale
 from bench.omb.runner import Hooks, NotReadyError, run
 from bench.omb.settings import SettingsError, read_driver, read_workload
 from bench.workers import WorkerError
@@ -36,6 +36,14 @@ def chosen(given: Sequence[Path], patterns: Sequence[str]) -> list[Path]:
 def target_of(output: Path, driver: Path, drivers: Sequence[Path]) -> Path:
     """Where the result for a driver goes: the file asked for; of several drivers, each its own beside it."""
     return output if len(drivers) == 1 else output.with_name(f"{output.stem}-{driver.stem}{output.suffix}")
+
+
+def check_place(target: Path) -> None:
+    """Raises OSError when no file can be written there; what is there stays."""
+    new = not target.exists()
+    target.open("a").close()
+    if new:
+        target.unlink()
 
 
 OF_DRIVERS = ("output", "bootstrap", "delete_topics")
@@ -67,6 +75,8 @@ def run_files(
     hooks = Hooks(say=lambda text: screen.print(text, highlight=False, markup=False))
     workload = scale.of(read_workload(workload_path))
     output.parent.mkdir(parents=True, exist_ok=True)
+    for path in drivers:  # before anything is measured, not after it
+        check_place(target_of(output, path, drivers))
     well = True
     for path in drivers:
         driver = read_driver(path, bootstrap)
@@ -172,7 +182,7 @@ def command(
             hooks = Hooks(say=lambda text: screen.print(text, highlight=False, markup=False))
             comparison.warm_up(WORKLOADS / "max-1-topic-16-partitions-1kb.yaml", first, screen)
             comparison.all_runs(paths, results, hooks)
-    except (SettingsError, NotReadyError, WorkerError) as problem:
+    except (SettingsError, NotReadyError, WorkerError, DiskError) as problem:
         raise click.ClickException(str(problem)) from problem
     for result in results.values():
         options.finish(result, out, screen)

@@ -13,8 +13,9 @@ import pytest
 from click.testing import CliRunner
 from rich.console import Console
 
+from bench.cli import bench
 from bench.histogram import Histogram
-from bench.omb.command import QUICK, chosen, command, scale_of, target_of
+from bench.omb.command import QUICK, check_place, chosen, command, scale_of, target_of
 from bench.omb.compare import (
     BACKLOG,
     DRIVERS,
@@ -612,3 +613,32 @@ def test_names_are_no_markup(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) ->
     places = [str(tmp_path / "w.yaml"), "--driver", str(tmp_path / "d.yaml")]
     done = CliRunner().invoke(command, [*places, "--output", str(tmp_path / "r.json")])
     assert "[/red] of [b]two[/b] on Kafka" in done.output
+
+
+def test_a_place_for_no_file_is_refused_before_anything_is_measured(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    written(tmp_path / "w.yaml", WORKLOAD)
+    written(tmp_path / "d.yaml", DRIVER)
+    measured: list[object] = []
+    monkeypatch.setattr("bench.omb.command.run", lambda *given: measured.append(given))
+    places = ["omb", str(tmp_path / "w.yaml"), "--driver", str(tmp_path / "d.yaml")]
+    done = CliRunner().invoke(bench, [*places, "--output", str(tmp_path)])
+    assert (done.exit_code, measured) == (1, [])
+    assert "Is a directory" in done.output
+
+
+def test_looking_for_a_place_leaves_what_is_there(tmp_path: Path) -> None:
+    check_place(tmp_path / "new.json")
+    check_place(written(tmp_path / "old.json", "{}"))
+    assert [path.name for path in tmp_path.iterdir()] == ["old.json"]
+    assert (tmp_path / "old.json").read_text() == "{}"
+
+
+def test_too_little_room_is_said_in_one_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def full(*given: object) -> None:
+        raise DiskError("1.0 GB are left on the disk of d")
+
+    monkeypatch.setattr("bench.omb.command.running", full)
+    done = CliRunner().invoke(bench, ["omb", "--quick", "--data-dir", str(tmp_path)])
+    assert done.output.splitlines()[-1] == "Error: 1.0 GB are left on the disk of d"
