@@ -35,6 +35,7 @@ def _style(ink: str) -> Iterator[None]:
         **dict.fromkeys(names, ink),
         "svg.fonttype": "none",
         "svg.hashsalt": "kproto",
+        "text.parse_math": False,
         "font.size": 9,
         "axes.titlesize": 9.5,
         "axes.titleweight": "bold",

@@ -36,7 +36,7 @@ SUITES = {
 def page(gathered: Gathered, found: Sequence[Finding]) -> str:
     """All of it. ``found``: as `story.findings` gives them."""
     suites = by_suite(gathered.results)
-    links = " ".join(f'<a href="#{suite}">{escape(heading_of(suite))}</a>' for suite in suites)
+    links = " ".join(f'<a href="#{escape(suite)}">{escape(heading_of(suite))}</a>' for suite in suites)
     body = [
         "<h1>kproto beside Apache Kafka</h1>",
         opening(gathered, found),
@@ -47,7 +47,7 @@ def page(gathered: Gathered, found: Sequence[Finding]) -> str:
         _environment(gathered.results),
     ]
     for suite, results in suites.items():
-        body.append(f'<h2 id="{suite}">{escape(heading_of(suite))}</h2>')
+        body.append(f'<h2 id="{escape(suite)}">{escape(heading_of(suite))}</h2>')
         body += [_section(result) for result in results]
     return (
         '<!doctype html>\n<html lang="en"><head><meta charset="utf-8">'

@@ -17,7 +17,7 @@ from bench.page import story
 from bench.page.command import REASONS as REASONS_FILE
 from bench.page.command import command
 from bench.page.drawing import inline
-from bench.page.gathered import STATUS, environment, gather
+from bench.page.gathered import STATUS, Gathered, environment, gather
 from bench.page.html import page
 from bench.page.panels import MAX_POINTS, groups, thinned, warmup_s
 from bench.results import KPROTO, Result, Run
@@ -151,6 +151,14 @@ def test_text_of_results_is_text(html: str) -> None:
     assert "Fetches are served before acks & that takes long." in words
     for result in (workloads(), figure(), alone()):
         assert result.command in words
+
+
+def test_names_of_suites_are_text_in_links_too() -> None:
+    result = workloads()
+    result.suite = 'om"b<'
+    text = page(Gathered([result]), [])
+    assert ("h2", "id", 'om"b<') in Elements(text).attributes
+    assert ("a", "href", '#om"b<') in Elements(text).attributes
 
 
 def test_plots_have_the_colour_of_the_text(html: str) -> None:
@@ -333,6 +341,14 @@ def test_nothing_beside_something_can_be_drawn() -> None:
             run.metrics["cpu_s_per_million"] = 0.0
     (panel, _) = groups(result)[0].panels
     assert inline(panel).startswith("<svg")
+
+
+def test_names_in_plots_are_no_formulas() -> None:
+    result = workloads()
+    for run in result.runs:
+        run.case = f"{run.case} $\\frac{{1}}{{$"
+    (panel, _) = groups(result)[0].panels
+    assert "$\\frac{1}{$" in inline(panel)
 
 
 def test_latencies_of_nothing_are_not_drawn() -> None:
