@@ -62,15 +62,18 @@ def describe(path: Path, origin: Origin) -> None:
 def find(directories: Iterable[Path]) -> list[Source]:
     """Every file of events in the directories and below, in the order of their names.
 
-    Raises ValueError for a file without a description, one that ends inside an event, and one that has
-    the same origin as another (it would count twice).
+    Raises ValueError for a file without a description, one whose description is damaged, one that ends inside
+    an event, and one that has the same origin as another (it would count twice).
     """
     found: dict[tuple[str, str, str, str, int, str, int], Source] = {}
     for path in sorted({each.resolve() for top in directories for each in top.rglob(f"*{SUFFIX}")}):
         described = path.with_suffix(".json")
         if not described.exists():
             raise ValueError(f"{path} has no {described.name} beside it")
-        origin = Origin(**json.loads(described.read_text()))
+        try:
+            origin = Origin(**json.loads(described.read_text()))
+        except (TypeError, ValueError) as problem:
+            raise ValueError(f"{described}: {problem}") from problem
         size = path.stat().st_size
         if size % EVENT_BYTES:
             raise ValueError(f"{path}: {size} bytes are no whole events")

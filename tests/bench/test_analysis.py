@@ -83,6 +83,15 @@ def test_what_would_give_wrong_figures_is_refused(
         find([tmp_path])
 
 
+@pytest.mark.parametrize("text", ["{", '{"suite": "pravega"}', '{"casex": 1}', "[]"])
+def test_a_damaged_description_is_named(tmp_path: Path, text: str) -> None:
+    write(tmp_path / "x.events", ORIGIN)
+    (tmp_path / "x.json").write_text(text)
+    done = CliRunner().invoke(command, [str(tmp_path)])
+    assert done.exit_code == 2
+    assert "x.json: " in done.output
+
+
 def test_parquet_has_every_row_with_its_origin(tmp_path: Path) -> None:
     write(tmp_path / "raw" / "x.events", ORIGIN, events=4)
     write(tmp_path / "raw" / "y.events", replace(ORIGIN, worker=1, system="kafka"), events=0)
