@@ -145,9 +145,12 @@ def list_command(data_dir: Path) -> None:
 
 
 def known(data_dir: Path) -> list[Node]:
-    """The nodes that were started there last."""
+    """The nodes that were started there last. Raises RuntimeError when the file is damaged."""
     path = data_dir / FILE
-    return [Node(**row) for row in json.loads(path.read_text())] if path.exists() else []
+    try:
+        return [Node(**row) for row in json.loads(path.read_text())] if path.exists() else []
+    except (TypeError, ValueError) as problem:
+        raise RuntimeError(f"{path} is damaged: {problem}") from problem
 
 
 def _born(pid: int) -> int | None:

@@ -98,3 +98,11 @@ def test_who_is_what_in_a_cluster(
     for node, each in zip(nodes, files, strict=True):
         if node.is_broker:
             assert each["advertised.listeners"] == f"PLAINTEXT://{node.bootstrap}"
+
+
+@pytest.mark.parametrize("text", ["{", '[{"a": 1}]', '{"a": 1}'])
+def test_a_damaged_file_of_what_runs_is_said_in_one_line(tmp_path: Path, text: str) -> None:
+    (tmp_path / "peer.json").write_text(text)
+    found = call("stop", "kafka", "--data-dir", str(tmp_path))
+    assert found.exit_code == 1
+    assert "peer.json is damaged" in found.output
