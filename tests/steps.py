@@ -10,14 +10,14 @@ from typing import Any
 
 
 def steps(call: Callable[[], object]) -> int:
-    """Instructions of Python that ``call`` takes: the same on every machine. What C does in one of them, to
-    copy a list say, is not counted; nor is what others have done when garbage is collected."""
+    """Lines of Python that ``call`` takes, as often as each is begun: the same on every machine. What C does
+    in one of them, to copy a list say, is not counted; nor is what others have done when garbage is
+    collected."""
     count = 0
 
-    def trace(frame: FrameType, event: str, _: Any) -> Any:
+    def trace(_frame: FrameType, event: str, _: Any) -> Any:
         nonlocal count
-        frame.f_trace_opcodes, frame.f_trace_lines = True, False
-        count += event == "opcode"
+        count += event in ("line", "call")
         return trace
 
     before, collects = sys.gettrace(), gc.isenabled()

@@ -137,15 +137,16 @@ def test_after_a_stall_the_clients_are_heard_before_deadlines_count() -> None:
 
 
 async def _socket_pair(events: list[str]) -> tuple[asyncio.Task[None], asyncio.StreamWriter]:
-    readers: asyncio.Queue[asyncio.StreamReader] = asyncio.Queue()
-    server = await asyncio.start_server(lambda r, w: readers.put_nowait(r), "127.0.0.1", 0)
+    ends: asyncio.Queue[tuple[asyncio.StreamReader, asyncio.StreamWriter]] = asyncio.Queue()
+    server = await asyncio.start_server(lambda *end: ends.put_nowait(end), "127.0.0.1", 0)
     port = server.sockets[0].getsockname()[1]
     _, writer = await asyncio.open_connection("127.0.0.1", port)
-    reader = await readers.get()
+    reader, answers = await ends.get()
 
     async def listen() -> None:
         while data := await reader.read(100):
             events.append(data.decode())
+        answers.close()  # until then it is kept: without it there is no connection
 
     return asyncio.create_task(listen()), writer
 
