@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 from kproto.log.line import Line
 from kproto.metadata.vlogs import VlogTable
+from kproto.trouble import Seldom
 
 if TYPE_CHECKING:
     from kproto.clock import Clock
@@ -59,6 +60,11 @@ class Services:
     """Brokers that seem to be dead; None outside a cluster."""
     look_ups: Line = field(default_factory=Line)
     """Those by time, a client's address after the other's."""
+    refusals: Seldom = field(init=False)
+    """What the operator is told of, since few clients show more than the error's code: by address."""
+
+    def __post_init__(self) -> None:
+        self.refusals = Seldom(self.clock)
 
 
 @dataclass(slots=True)

@@ -42,6 +42,7 @@ from kproto.handlers.produce_wire import (
     topic_name,
 )
 from kproto.handlers.refused import RefusedEarly
+from kproto.log.checks import NO_TRANSACTIONS
 from kproto.wire import WireError
 from kproto.wire.messages import codec
 
@@ -521,8 +522,7 @@ def _refusal(transactional: bool, acks: int) -> KafkaError | None:
     if not -1 <= acks <= 1:
         return KafkaError(ErrorCode.INVALID_REQUIRED_ACKS)
     if transactional:
-        message = "this broker has no transactions yet"
-        return KafkaError(ErrorCode.TRANSACTIONAL_ID_AUTHORIZATION_FAILED, message)
+        return KafkaError(ErrorCode.TRANSACTIONAL_ID_AUTHORIZATION_FAILED, NO_TRANSACTIONS)
     return None
 
 

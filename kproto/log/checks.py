@@ -30,6 +30,7 @@ from kproto.wire.primitives import WireError
 if TYPE_CHECKING:
     from kproto.config import TopicConfig
 
+NO_TRANSACTIONS: Final = "this broker has no transactions yet"
 MAX_CODEC: Final = 4
 NO_TIMESTAMP: Final = -1
 MOST_WALKED: Final = 20_000
@@ -117,9 +118,7 @@ def _counts(chunk: memoryview) -> None:
 def _bits(chunk: memoryview) -> None:
     attributes = HEADER.unpack_from(chunk)[5]
     if attributes & TRANSACTIONAL:
-        raise KafkaError(
-            ErrorCode.TRANSACTIONAL_ID_AUTHORIZATION_FAILED, "this broker has no transactions yet"
-        )
+        raise KafkaError(ErrorCode.TRANSACTIONAL_ID_AUTHORIZATION_FAILED, NO_TRANSACTIONS)
     if attributes & CONTROL:
         raise KafkaError(ErrorCode.INVALID_RECORD, "clients cannot write control records")
     if attributes & LOG_APPEND_TIME:

@@ -7,23 +7,28 @@ Version notes: v1 key types (0 group, 1 transaction, 2 share group) and error me
 keys at once; v5 and v6 only announce error codes and the share type.
 There are no transactions and share groups yet. A transactional producer gets
 TRANSACTIONAL_ID_AUTHORIZATION_FAILED: of all codes the one that every client takes as final at once (most
-others make librdkafka ask again until it times out). A share group gets INVALID_REQUEST, as from a broker
+others make librdkafka ask again until it times out). Few show the message beside it, and it reads like a
+missing ACL: the broker's log tells why. A share group gets INVALID_REQUEST, as from a broker
 that does not know the type.
 """
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Sequence
 from typing import Final, NamedTuple
 
 from kproto.errors import ErrorCode, KafkaError
 from kproto.handlers.context import Handler, RequestContext
 from kproto.handlers.turns import for_each
+from kproto.log.checks import NO_TRANSACTIONS
 from kproto.wire.generated.find_coordinator import (
     Coordinator,
     FindCoordinatorRequest,
     FindCoordinatorResponse,
 )
+
+log = logging.getLogger(__name__)
 
 GROUP: Final = 0
 TRANSACTION: Final = 1
@@ -64,10 +69,9 @@ async def handle(ctx: RequestContext, request: FindCoordinatorRequest) -> FindCo
 
 async def _find_all(ctx: RequestContext, key_type: int, keys: Sequence[str]) -> list[_Found]:
     if key_type == TRANSACTION:
-        error, message = (
-            ErrorCode.TRANSACTIONAL_ID_AUTHORIZATION_FAILED,
-            "this broker has no transactions yet",
-        )
+        error, message = ErrorCode.TRANSACTIONAL_ID_AUTHORIZATION_FAILED, NO_TRANSACTIONS
+        if ctx.broker.refusals.is_due(ctx.peer):
+            log.warning("client %.100r at %s is refused: %s", ctx.client_id, ctx.peer, NO_TRANSACTIONS)
     elif key_type != GROUP:
         error, message = ErrorCode.INVALID_REQUEST, f"coordinators of type {key_type} are not known here"
     else:
