@@ -228,7 +228,8 @@ class _Reply:
         connection = self._connection
         if connection is None or connection.closed:
             return False
-        return connection.unsent < (LIGHT_BYTES if connection.server.budget.is_short else MAX_HELD)
+        most = LIGHT_BYTES if connection.server.budget.is_short else MAX_HELD
+        return not connection.is_clogged or connection.unsent < most
 
     def __call__(self, error: int, *pieces: Buffer) -> None:
         connection, self._connection = self._connection, None

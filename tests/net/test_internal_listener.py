@@ -650,3 +650,25 @@ def test_who_answers_sees_when_nobody_waits_for_it_any_more():
         listener.close()
 
     run(test)
+
+
+def test_an_answer_that_is_about_to_be_sent_is_not_one_left_unread():
+    """While others held the memory, who had several reads in line was told to ask again for all but one, each
+    time one was answered: thirty times for each read."""
+
+    async def test() -> None:
+        listener, port = listening()
+        held: list[internal.Reply] = []
+        listener.serve(Api.READ, lambda caller, body, reply: held.append(reply))
+        link = peers_to(port)
+        for _ in range(2):
+            link.request(2, Api.READ, [b""], lambda _: None)
+        await link.call(2, Api.PING)
+        listener.memory.change(listener.memory.limit)
+        held[0](InternalError.NONE, bytes(internal.LIGHT_BYTES))
+        assert held[1].wanted
+        listener.memory.change(-listener.memory.limit)
+        link.close()
+        listener.close()
+
+    run(test)
