@@ -27,11 +27,12 @@ class UnwantedError(Exception):
 class AwaitedReads:
     """See the module's text. On the loop."""
 
-    __slots__ = ("_jobs", "_line", "_under_way")
+    __slots__ = ("_jobs", "_line", "_looking", "_under_way")
 
     def __init__(self, jobs: Callable[[], Jobs]) -> None:
         self._jobs = jobs
         self._line: deque[tuple[Callable[[], object], Done, Callable[[], bool]]] = deque()
+        self._looking = False
         self._under_way = 0
 
     def submit(self, call: Callable[[], object], done: Done, wanted: Callable[[], bool]) -> None:
@@ -41,13 +42,19 @@ class AwaitedReads:
         self._go_on()
 
     def _go_on(self) -> None:
-        while self._line and self._under_way < AT_ONCE:
-            call, done, wanted = self._line.popleft()
-            if wanted():
-                self._under_way += 1
-                self._jobs().submit(call, partial(self._ended, done))
-            else:
-                done(UnwantedError())
+        if self._looking:  # who is told below may bring another one, and so on
+            return
+        self._looking = True
+        try:
+            while self._line and self._under_way < AT_ONCE:
+                call, done, wanted = self._line.popleft()
+                if wanted():
+                    self._under_way += 1
+                    self._jobs().submit(call, partial(self._ended, done))
+                else:
+                    done(UnwantedError())
+        finally:
+            self._looking = False
 
     def _ended(self, done: Done, error: BaseException | None) -> None:
         self._under_way -= 1

@@ -99,6 +99,22 @@ def test_what_is_not_read_counts_for_no_limit() -> None:
     assert line.answers[1:] == [InternalError.NONE], "its turn comes at once"
 
 
+def test_any_number_in_the_line_of_the_pace_may_be_gone() -> None:
+    """Each that was not read let the next one go, from within: a hundred were too many for the stack, and
+    what was left had no answer, or kept the file for ever."""
+    line = Line(read_rate=1000)
+    body = Read(VSEG, 0, line.owner.end, PARTS, 1000, background=True).encode()
+    replies = [Replying(lambda error, *_: line.answers.append(error)) for _ in range(300)]
+    for node_id, reply in enumerate(replies):
+        line.backup.service.read(Caller(node_id, 5), memoryview(body), reply)
+    for reply in replies:
+        reply.wanted = False
+    line.finish()
+    line.backup.station.loop.run(1.0)
+    assert line.answers == [InternalError.NONE] + [InternalError.WAIT] * 299
+    assert not line.backup.station.store.copies[VSEG].pins
+
+
 def test_what_the_store_needs_itself_does_not_stand_behind_them() -> None:
     line = Line()
     for _ in range(100):
