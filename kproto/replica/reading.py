@@ -40,7 +40,11 @@ class DamagedError(Exception):
 
 
 class MisplacedError(DamagedError):
-    """A part was asked for that begins or ends inside a frame: that says nothing of the copy."""
+    """What was asked for begins or ends at ``place``, inside a frame: that says nothing of the copy."""
+
+    def __init__(self, message: str, place: int) -> None:
+        super().__init__(message)
+        self.place = place
 
 
 class Extent(NamedTuple):
@@ -158,11 +162,15 @@ def _fits(header: FrameHeader, position: int, extent: Extent) -> bool:
 
 def _look_at_edges(reader: JournalReader, extent: Extent) -> None:
     """Raise `MisplacedError` when a frame of ``extent`` lies across its begin or end, and all frames before
-    that one are there."""
-    for head in sound_heads(reader, reader.header) if reader.header is not None else ():
+    that one are there. A file of another segment says nothing of what was asked."""
+    file = reader.header
+    mine = (extent.vseg.vlog, extent.vseg.owner_epoch, extent.vseg.seq, FILE_HEADER_SIZE - extent.base)
+    if file is None or (file.vlog, file.owner_epoch, file.vseg, file.start) != mine:
+        return
+    for head in sound_heads(reader, file):
         for place in (extent.begin, extent.end):
             if head.position < place < head.position + head.length:
-                raise MisplacedError(f"{extent.path}: a frame lies across position {place}")
+                raise MisplacedError(f"{extent.path}: a frame lies across position {place}", place)
 
 
 def catalogue(disk: Disk, extent: Extent) -> Catalog:

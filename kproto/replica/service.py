@@ -497,7 +497,7 @@ class ReplicaService:
             if isinstance(error, UnwantedError):
                 refuse(InternalError.WAIT)
                 return
-            if isinstance(error, MisplacedError):
+            if isinstance(error, MisplacedError) and error.place != self.store.closed_end(copy.vseg):
                 log.warning("a read of a copy was refused: %s", error)
                 refuse(InternalError.BAD_REQUEST)
                 return

@@ -448,10 +448,27 @@ class TestPlacesInsideFrames:
         assert backup.ask(Api.READ, body)[0] == InternalError.CONFLICT
         assert backup.damage == [VSEG]
 
-    def test_a_copy_with_a_frame_across_the_end_in_metadata_is_none(self) -> None:
-        """That is not what its owner made; what is behind the end is cut off (15)."""
+    def test_a_file_of_another_segment_is_damage(self) -> None:
+        """Frames of that one lie across any place."""
+        backup, owner = Backup(), two_frames()
+        backup.hold(owner)
+        other = Owner(VSEG._replace(vlog=9))
+        other.push(PARTS[:1], [owner.end])
+        content = other.first + other.frames[0][1]
+        backup.station.file(VSEG)[: len(content)] = content
+        body = Read(VSEG, owner.frames[1][0], owner.end, PARTS, 1000).encode()
+        assert backup.ask(Api.READ, body)[0] == InternalError.CONFLICT
+        assert backup.damage == [VSEG]
+
+    @pytest.mark.parametrize("restart", [False, True])
+    def test_a_copy_with_a_frame_across_the_end_in_metadata_is_none(self, restart: bool) -> None:
+        """That is not what its owner made; what is behind the end is cut off (15), but not by a process that
+        only reads it."""
         backup, owner, metadata = Backup(), two_frames(), Metadata(5)
         backup.hold(owner)
+        if restart:
+            backup.station.restart()
+            backup = Backup.of(backup.station)
         metadata.put(owner.record(owner.end - 1))
         backup.apply(metadata)
         body = Read(VSEG, 0, owner.end, PARTS, 1000).encode()
