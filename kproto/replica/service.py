@@ -89,6 +89,8 @@ class ReplicaService:
         self._reads = AwaitedReads(lambda: store.workers.reads)
         self._journals: dict[VsegId, Copy] = {}
         """Journals of this broker that are read like copies."""
+        self._looking: dict[VsegId, list[Callable[[Copy | None], object]]] = {}
+        """Who waits for the look at a journal that is under way."""
         self._inspected: dict[VsegId, float] = {}
         """When (monotonic seconds)."""
         self._unsound: set[VsegId] = set()
@@ -418,6 +420,10 @@ class ReplicaService:
         if record is None or record.open or record.store_id != self.store.me.store_id:
             done(None)
             return
+        if vseg in self._looking:
+            self._looking[vseg].append(done)
+            return
+        self._looking[vseg] = [done]
         path = os.path.join(self.journal_directory, journal_name(*vseg))
         found: list[tuple[str, Inspection]] = []
 
@@ -429,22 +435,26 @@ class ReplicaService:
                     return
 
         def inspected(error: BaseException | None) -> None:
+            waiting = self._looking.pop(vseg)
             if not (found and is_whole(found[0][1], record)) and self.in_journal([record]):
                 self._unsound.add(vseg)
                 log.warning("the journal of virtual segment %s is here, but damaged: it is no copy", vseg)
-            if error is not None or not found:
-                done(None)
-                return
-            known = self.store.table.vsegs
-            self._journals = {each: one for each, one in self._journals.items() if each in known or one.pins}
-            self._inspected = {each: at for each, at in self._inspected.items() if each in self._journals}
-            self._inspected[vseg] = self.store.clock.monotonic()
-            self._unsound &= known.keys()
-            copy = self._journals[vseg] = Copy(vseg, found[0][0])
-            copy.take(found[0][1])
-            done(copy)
+            copy = self._note_journal(vseg, *found[0]) if error is None and found else None
+            for each in waiting:
+                each(copy)
 
         self.store.workers.reads.submit(look, inspected)
+
+    def _note_journal(self, vseg: VsegId, path: str, found: Inspection) -> Copy:
+        """It can be read like a copy."""
+        known = self.store.table.vsegs
+        self._journals = {each: one for each, one in self._journals.items() if each in known or one.pins}
+        self._inspected = {each: at for each, at in self._inspected.items() if each in self._journals}
+        self._inspected[vseg] = self.store.clock.monotonic()
+        self._unsound &= known.keys()
+        copy = self._journals[vseg] = Copy(vseg, path)
+        copy.take(found)
+        return copy
 
     def _in_turn(
         self, copy: Copy, size: int, run: Callable[[], None], reply: Reply, who: tuple[Caller, VsegId | None]

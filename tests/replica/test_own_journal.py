@@ -4,6 +4,7 @@ there reads it like a copy."""
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from typing import Any
 
 import pytest
 
@@ -12,7 +13,7 @@ from kproto.metadata.vlogs import CopyTarget, VsegId, VsegRecord
 from kproto.replica import service
 from kproto.replica.messages import NOTHING, Look, Raw, Read, Seal, Sealed, StateAnswer, decode_catalog
 from kproto.replica.service import INSPECTED_S
-from kproto.replica.stored_file import inspect
+from kproto.replica.stored_file import Inspection, inspect
 from kproto.vlog.classes import FlushPolicy
 from kproto.vlog.frame import FILE_HEADER_SIZE
 from kproto.vlog.journal import file_name
@@ -20,6 +21,7 @@ from kproto.vlog.kept import KEPT
 from kproto.wire.internal import Api, InternalError
 from tests.replica.support import ME, OTHER, Metadata, Owner, Replying
 from tests.replica.test_service import CALLER, PARTS, VSEG, Backup
+from tests.replica.test_store_waiting import BusyWorker
 
 
 def left_behind(
@@ -72,6 +74,28 @@ def test_it_is_read_like_a_copy() -> None:
     rows = decode_catalog(memoryview(body))
     assert [(row.bytes, row.frame) for row in rows] == [(400, owner.start), (200, owner.start)]
     assert not [name for name in backup.station.disk.listdir("data/journal") if not name.endswith(".journal")]
+
+
+def test_it_is_looked_at_once_for_all_who_ask_meanwhile(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The whole file was read for each of them before any had an answer, and for those who had given up, too:
+    of a hundred consumers none had an answer in time."""
+    backup, owner = left_behind()
+    busy = BusyWorker()
+    backup.station.store.workers = backup.station.store.workers._replace(reads=busy)
+    looks, answers = list[str](), list[int]()
+
+    def look(disk: Any, path: str, vseg: VsegId, thorough: bool) -> Inspection:
+        looks.append(path)
+        return inspect(disk, path, vseg, thorough)
+
+    monkeypatch.setattr(service, "inspect", look)
+    body = Read(VSEG, owner.start, owner.end, PARTS, 1000, patience_ms=1000).encode()
+    for _ in range(100):
+        backup.service.read(CALLER, memoryview(body), Replying(lambda error, *_: answers.append(error)))
+    while busy.jobs:
+        busy.finish()
+    assert answers == [InternalError.NONE] * 100
+    assert len(looks) == 1
 
 
 def test_nothing_is_remembered_of_those_that_are_no_more() -> None:
