@@ -16,7 +16,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 
 from kproto.metadata.vlogs import VlogTable, VsegId, VsegRecord
-from kproto.replica.awaited import AwaitedReads, UnwantedError
+from kproto.replica.awaited import AwaitedReads, UnwantedError, Wanted
 from kproto.replica.catalogs import Catalogs, look_up
 from kproto.replica.copies import Copy
 from kproto.replica.messages import (
@@ -86,7 +86,7 @@ class ReplicaService:
         self.journal_directory = journal_directory
         self.catalogs = Catalogs(store)
         self.repairer = Repairer(store, peers, journal_directory, self.pace)
-        self._reads = AwaitedReads(lambda: store.workers.reads)
+        self._reads = AwaitedReads(lambda: store.workers.reads, store.clock)
         self._journals: dict[VsegId, Copy] = {}
         """Journals of this broker that are read like copies."""
         self._looking: dict[VsegId, list[Callable[[Copy | None], object]]] = {}
@@ -480,17 +480,17 @@ class ReplicaService:
         else:
             self.pace.at_once(size)
 
-    def _wanted(self, reply: Reply, patience_ms: int) -> Callable[[], bool]:
-        """Tells whether who asks now still waits, and takes what is answered."""
+    def _wanted(self, reply: Reply, patience_ms: int) -> Wanted:
+        """Tells whether who asks now still waits when there is an answer, and takes it."""
         clock = self.store.clock
         until = clock.monotonic() + patience_ms / 1000 if patience_ms else math.inf
-        return lambda: reply.wanted and clock.monotonic() < until
+        return lambda seconds: reply.wanted and clock.monotonic() + seconds < until
 
     def _run(
         self,
         copy: Copy,
         job: Callable[[], Any],
-        wanted: Callable[[], bool],
+        wanted: Wanted,
         refuse: Callable[[int], object],
         answer: Callable[[Any], object],
     ) -> None:
