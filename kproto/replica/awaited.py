@@ -2,8 +2,8 @@
 
 A backup that is asked for more than it can read would read for those who have given up and asked another one,
 and its answers would heap up for who does not take them. So it is looked at each read's turn whether the
-answer is still wanted, and will be when it comes: where the line is long the first in it have waited nearly as
-long as they can. What the worker does for the store itself does not stand behind this line.
+answer is still wanted, and will be when it comes: where the line is long the first in it have waited nearly
+as long as they can. What the worker does for the store itself does not stand behind this line.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Callable
 from functools import partial
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 if TYPE_CHECKING:
     from kproto.clock import Clock
@@ -32,6 +32,12 @@ class UnwantedError(Exception):
     """Nobody waits for what was to be read."""
 
 
+class _Read(NamedTuple):
+    call: Callable[[], object]
+    done: Done
+    wanted: Wanted
+
+
 class AwaitedReads:
     """See the module's text. On the loop."""
 
@@ -40,8 +46,8 @@ class AwaitedReads:
     def __init__(self, jobs: Callable[[], Jobs], clock: Clock) -> None:
         self._jobs = jobs
         self._clock = clock
-        self._line: deque[tuple[Callable[[], object], Done, Wanted]] = deque()
-        self._late: deque[tuple[Callable[[], object], Done, Wanted]] = deque()
+        self._line: deque[_Read] = deque()
+        self._late: deque[_Read] = deque()
         """Those whose answers would come too late if they took as long as the last one: after the others, if
         there is time."""
         self._took = 0.0
@@ -52,7 +58,7 @@ class AwaitedReads:
     def submit(self, call: Callable[[], object], done: Done, wanted: Wanted) -> None:
         """See `Jobs.submit`. When it is not ``wanted`` any more as its turn comes, ``done`` gets an
         `UnwantedError`."""
-        self._line.append((call, done, wanted))
+        self._line.append(_Read(call, done, wanted))
         self._go_on()
 
     def _go_on(self) -> None:
@@ -66,20 +72,25 @@ class AwaitedReads:
             self._looking = False
 
     def _look(self) -> None:
-        """Let the next one go, put it off, or tell it that nobody waits for it."""
-        late, line = self._late, self._line
-        is_late = not line or (bool(late) and not late[0][2](0.0))
-        if not is_late:
-            call, done, wanted = one = line.popleft()
-        else:  # who came last has most time
-            call, done, wanted = one = late.popleft() if line or not late[0][2](0.0) else late.pop()
-        if not wanted(0.0):
-            done(UnwantedError())
-        elif is_late or wanted(self._took * MARGIN):
-            self._under_way += 1
-            self._jobs().submit(call, partial(self._ended, done, self._clock.monotonic()))
+        """See to the next one."""
+        if self._late and not self._late[0].wanted(0.0):
+            self._begin(self._late.popleft())
+        elif not self._line:
+            self._begin(self._late.pop())  # who came last has most time
         else:
-            late.append(one)
+            read = self._line.popleft()
+            if read.wanted(0.0) and not read.wanted(self._took * MARGIN):
+                self._late.append(read)
+            else:
+                self._begin(read)
+
+    def _begin(self, read: _Read) -> None:
+        """Let it go, or tell it that nobody waits for it any more."""
+        if read.wanted(0.0):
+            self._under_way += 1
+            self._jobs().submit(read.call, partial(self._ended, read.done, self._clock.monotonic()))
+        else:
+            read.done(UnwantedError())
 
     def _ended(self, done: Done, since: float, error: BaseException | None) -> None:
         self._under_way -= 1
