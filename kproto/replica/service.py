@@ -469,6 +469,7 @@ class ReplicaService:
 
         def again() -> None:
             copy.pins -= 1
+            self.store.released(copy)
             reply(InternalError.WAIT)
 
         self.pace.take(size, go, again, who)
@@ -501,6 +502,7 @@ class ReplicaService:
 
         def done(error: BaseException | None) -> None:
             copy.pins -= 1
+            self.store.released(copy)
             if error is None:
                 answer(results[0])
                 return

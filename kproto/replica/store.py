@@ -630,8 +630,8 @@ class ReplicaStore:
         return False
 
     def released(self, copy: Copy) -> None:
-        """A worker has done with its descriptor."""
-        if self.copies.get(copy.vseg) is not copy:
+        """A worker has done with its descriptor, or its file: of one that grows no more it is closed."""
+        if copy.settled or self.copies.get(copy.vseg) is not copy:
             self._retire(copy)
 
     def _retire(self, copy: Copy) -> None:

@@ -13,10 +13,11 @@ from kproto.net.internal import Caller
 from kproto.net.ports import Answer, PeerError
 from kproto.replica import awaited
 from kproto.replica.awaited import AwaitedReads, UnwantedError
+from kproto.replica.copies import NO_FILE
 from kproto.replica.messages import Look, Raw, Read
 from kproto.replica.reach import ANSWER_SECONDS, FIRST_SECONDS
 from kproto.wire.internal import Api, InternalError
-from tests.replica.support import Owner, Replying, VirtualLoop
+from tests.replica.support import Metadata, Owner, Replying, VirtualLoop
 from tests.replica.test_edges import reach, record
 from tests.replica.test_service import CALLER, PARTS, VSEG, Backup, owner_of
 from tests.replica.test_store_waiting import BusyWorker
@@ -144,6 +145,22 @@ def test_a_read_whose_answer_fails_does_not_hold_up_others() -> None:
     vain = told.pop(1)
     assert told == [None, None, "read", None]
     assert isinstance(vain, UnwantedError)
+
+
+def test_a_copy_that_is_closed_while_a_read_is_in_line_keeps_no_descriptor() -> None:
+    """It was left open as long as the copy was there: one for each segment that was read as it was closed."""
+    line, metadata = Line(), Metadata(5)
+    station = line.backup.station
+    metadata.put(line.owner.record(line.owner.end))
+    station.store.apply(metadata.table, metadata.live)
+    line.ask(Api.READ)
+    station.loop.run(1.0)
+    copy = station.store.copies[VSEG]
+    assert copy.settled
+    assert copy.fd != NO_FILE
+    line.finish()
+    assert line.answers == [InternalError.NONE]
+    assert copy.fd == NO_FILE
 
 
 def test_who_would_have_the_answer_too_late_does_not_take_the_time_of_others() -> None:
