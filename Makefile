@@ -31,7 +31,7 @@ serve: $(VENV)/.serve
 	@$(BIN)/kproto serve --listen $(LISTEN) --data-dir $(DATA_DIR)
 
 test: tools
-	$(PYTEST) tests -n 2 --dist loadfile -m "not long"
+	$(PYTEST) tests -n 3 --dist loadfile -m "not long"
 	$(PYTEST) compat_tests -n 2 --dist loadfile -m "not long"
 
 test-long: tools
