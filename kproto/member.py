@@ -29,7 +29,7 @@ from kproto.handlers.forwarding import RemoteController
 from kproto.leaving import Leaving
 from kproto.log.manager import OPENED_PER_LOOK
 from kproto.metadata import BrokerRecord, CopyTarget, MetadataImage, MetadataStore, VlogTable, VsegId
-from kproto.metadata.client import HEARTBEATS_PER_SESSION, Forward, MetadataClient
+from kproto.metadata.client import Forward, MetadataClient
 from kproto.metadata.history import NOTHING, Seen
 from kproto.metadata.presence import Presence
 from kproto.net.internal import LIMITS, InternalListener
@@ -342,7 +342,7 @@ class ClusterMember:
         )
         vlogs.replicate(PeerBackups(self.peers, self._store_of, self._known_at), self, self._copies_of)
         vlogs.follow_backups(self._epoch_of)
-        vlogs.follow_controller(self._hears)
+        vlogs.follow_controller(lambda: self._client is None or self._client.hears())
         vlogs.unsealed = self._unsealed
         vlogs.lacks_copies = self._lacks_copies
         self._tell_members(vlogs)
@@ -542,11 +542,6 @@ class ClusterMember:
             trouble.over()
 
     # Ownership
-
-    def _hears(self) -> bool:
-        """The controller answered one of the last two heartbeats."""
-        period = self._settings.broker_session_timeout_ms / 1000 / HEARTBEATS_PER_SESSION
-        return self._client is None or self._client.silence() < 2 * period
 
     def tick(self) -> None:
         """A few times a second: without a controller for too long, a broker stops serving (rule 34)."""

@@ -170,6 +170,10 @@ class MetadataClient:
         (rules 31 and 34): who hears the controller and does not get its changes follows nobody."""
         return self._loop.time() - self._heard
 
+    def hears(self) -> bool:
+        """The controller answered one of the last two heartbeats."""
+        return self.silence() < 2 * self._session / HEARTBEATS_PER_SESSION
+
     async def register(
         self, broker: BrokerRecord, timeout: float = 60.0, *, power_lost: bool = False
     ) -> BrokerRecord:

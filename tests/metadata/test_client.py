@@ -398,16 +398,19 @@ def test_a_controller_that_starts_again_is_followed_and_proposals_wait_for_it():
         await office.found()
         member = Member([office.port])
         await member.join()
+        assert member.client.hears()
         office.close()
         proposal = asyncio.ensure_future(member.client.propose("patience", 5))
         await asyncio.sleep(0.3)
         assert not proposal.done()
         silence = member.client.silence()
         assert silence > 0.2
+        await until(lambda: not member.client.hears())
+        assert not proposal.done()
         again = Office(office.store, office.port)
         again.epochs = office.epochs
         assert await proposal == ["patience", 5]
-        await until(lambda: member.client.silence() < 0.2)
+        await until(lambda: member.client.silence() < 0.2 and member.client.hears())
         assert member.fenced == []
         await member.close()
         again.close()
