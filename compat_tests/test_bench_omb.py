@@ -130,7 +130,7 @@ def test_a_backlog_is_built_up_and_drained(address: str) -> None:
     outcome = run(workload, read_driver(DRIVER, address), WORKLOADS, 1, delete_topics=True)
     assert outcome.build_s is not None
     assert outcome.drain_s is not None
-    assert max(period.backlog for period in outcome.measured) >= 1_000
+    assert outcome.built >= 2_000, "when the consumers went on"
     assert outcome.missing == 0
     assert outcome.whole.received == outcome.whole.acked > 2_000
 

@@ -83,6 +83,8 @@ class Outcome:
     """(seconds since the load began, records per second wanted from then on)."""
     build_s: float | None = None
     """How long the backlog took to build up."""
+    built: int = 0
+    """Records that were waiting then: looks come when they are due, and may all miss the most."""
     drain_s: float | None = None
     """How long it took to go away again."""
     late: dict[str, Histogram] = field(default_factory=dict)
@@ -188,6 +190,7 @@ class _Backlog:
         if self._outcome.build_s is None:
             if behind >= self._wanted:
                 self._outcome.build_s, self._since = now - self._since, now
+                self._outcome.built = behind
                 self._workers.resume_consumers()
                 self._say(f"{behind} records waiting after {self._outcome.build_s:.1f} s, consumers go on")
         elif self._until is None:
