@@ -29,6 +29,7 @@ _OUTCOMES: Final[dict[int, PushOutcome]] = {
     InternalError.NONE: PushOutcome.STORED,
     InternalError.FENCED: PushOutcome.FENCED,
     InternalError.GAP: PushOutcome.GAP,
+    InternalError.FULL: PushOutcome.FULL,
 }
 """All other errors: not this backup."""
 _UNREACHABLE: Final = PushAnswer(PushOutcome.UNREACHABLE)

@@ -25,8 +25,10 @@ class PushOutcome(Enum):
     """The owner epoch is over: this process owns nothing any more (rules 16 and 20)."""
     GAP = "gap"
     """The frame does not continue its copy, which ends at ``PushAnswer.position``."""
+    FULL = "full"
+    """It has no room, and kept nothing of the frame; it may take the same one later."""
     REFUSED = "refused"
-    """Not this one: full disk, limbo, other bytes at that position, not listed."""
+    """Not this one: limbo, other bytes at that position, not listed."""
     UNREACHABLE = "unreachable"
     """No answer: whether the frame arrived is not known."""
 

@@ -13,9 +13,10 @@ What else can happen to the open segment, always when nothing is in flight or by
   (`stall_of`). It is closed at its durable header at once, whatever is answered later; the rest is pending
   again, and one proposal records that end and the next segment without the failed one.
 - *wait*: when every other broker fails though it is a member, replacing would leave one copy only. So who is
-  silent is waited for, and who refuses is tried again every `AGAIN_S`, until that has lasted for
-  ``replica.lag.time.max.ms``: Kafka's followers leave the in-sync replicas then. Who is silent is also waited
-  for while no controller is heard, who has to record the next segment.
+  silent is waited for, who has no room is offered the oldest frame that it lacks every `AGAIN_S`, and who
+  refuses is tried again as often, until that has lasted for ``replica.lag.time.max.ms``: Kafka's followers
+  leave the in-sync replicas then. Who is silent or has no room is also waited for while no controller is
+  heard, who has to record the next segment.
 - *lost* (rule 16): a backup or the store says that the owner epoch is over. Nothing is sent any more.
 
 The memory of a frame is safe after it was given up: the views that the connection to a slow backup still
@@ -35,7 +36,7 @@ from kproto.vlog.encode import encode
 from kproto.vlog.frame import ENTRY_SIZE, FILE_HEADER_SIZE, FRAME_SIZE
 from kproto.vlog.gathering import Gathering
 from kproto.vlog.later import Later
-from kproto.vlog.ports import OpenVseg
+from kproto.vlog.ports import OpenVseg, PushOutcome
 from kproto.vlog.pusher import Pusher, how_many_fit
 from kproto.vlog.replication import alone, counts, fenced, may_leave, may_roll, may_widen, stalled, stored
 from kproto.vlog.states import States
@@ -66,7 +67,7 @@ LEAST_LOOK_S: Final = 0.001
 EARLY_S: Final = 0.005
 """Rather many chunks in one frame than many frames, unless it takes longer than this."""
 AGAIN_S: Final = 1.0
-"""Between two segments with backups that have all failed lately."""
+"""Between two segments with backups that have all failed lately, and two offers to one without room."""
 WIDEN_S: Final = 5.0
 WIDEN_MOST_S: Final = 80.0
 
@@ -92,6 +93,7 @@ class ReplicatedPusher(Pusher):
         "_flight",
         "_flying_since",
         "_gathering",
+        "_offers",
         "_proposed",
         "_recorded",
         "_renewing",
@@ -138,6 +140,8 @@ class ReplicatedPusher(Pusher):
         self._stall_look = Later(self._loop, self._look)
         """When a backup may have been silent for too long."""
         self._doubted: Frame | None = None
+        self._offers = Later(self._loop, self._offer)
+        """When a backup that had no room may have some."""
         self._proposed: JournalFile | None = None
         """The journal file of the segment that is being proposed: at most one is."""
         self._recorded: tuple[CopyTarget, ...] | None = None
@@ -576,10 +580,7 @@ class ReplicatedPusher(Pusher):
         self.pushes += 1
         self.chunks += len(frame.refs)
         self.bytes += frame.length
-        first = file.header if frame.position == segment.start else None
         segment.sent(OWNER, frame)
-        for copy in range(1, len(segment.copies)):
-            segment.sent(copy, frame)
         if (end - segment.start) * 4 > segment.capacity * 3:
             self._space.ahead()
         if self.klass.policy is FlushPolicy.SYNCED:
@@ -587,8 +588,8 @@ class ReplicatedPusher(Pusher):
         for copy, target in enumerate(self._targets, 1):
             if segment.closed or self._stopped:
                 return False
-            done = partial(self._answered, segment, copy, target.node_id, end)
-            self._shared.backups.push(target, first, frame.pieces, done)
+            if segment.copies[copy].sent == frame.position:
+                self._push(segment, copy, target, frame)
         if self.klass.policy is not FlushPolicy.SYNCED and not (segment.closed or self._stopped):
             self._copied(segment, OWNER, end)
         if self._flight is not None:
@@ -596,6 +597,14 @@ class ReplicatedPusher(Pusher):
         if self.vlog.hurried:
             self._hurry()
         return self._flight is None
+
+    def _push(self, segment: VirtualSegment, copy: int, target: CopyTarget, frame: Frame) -> None:
+        """Send ``frame`` to a backup of the open segment."""
+        segment.sent(copy, frame)
+        file = self._file
+        first = file.header if file is not None and frame.position == segment.start else None
+        done = partial(self._answered, segment, copy, target.node_id, frame.position + frame.length)
+        self._shared.backups.push(target, first, frame.pieces, done)
 
     def _answered(
         self, segment: VirtualSegment, copy: int, node_id: int, end: int, answer: PushAnswer
@@ -609,8 +618,9 @@ class ReplicatedPusher(Pusher):
             self.late += 1
         elif stored(answer, end):
             self._shared.suspects.clear(node_id)
+            self._catch_up(segment, copy)
             self._copied(segment, copy, end)
-        else:
+        elif not self._put_off(segment, copy, node_id, end, answer):
             self._replace([node_id])
             self.run()
 
@@ -653,6 +663,44 @@ class ReplicatedPusher(Pusher):
             self._gathering.landed(now - self._sent_at, len(flight.refs), flight.length, now, linger)
 
     # Failures
+
+    def _put_off(
+        self, segment: VirtualSegment, copy: int, node_id: int, end: int, answer: PushAnswer
+    ) -> bool:
+        """Whether who refused the frame that ends at ``end`` is asked again: it has no room, and is hoped
+        for. What it says about the frames behind that one counts for nothing: they do not continue its copy.
+        """
+        if answer.outcome is PushOutcome.UNREACHABLE:
+            return False
+        if segment.copies[copy].sent < end:
+            return True
+        waited = self._clock.monotonic() - self._flying_since
+        if answer.outcome is not PushOutcome.FULL or not self._hopes([node_id], waited):
+            return False
+        self._shared.suspects.add(node_id, waited)
+        segment.failed(copy)
+        self._offers.ask(AGAIN_S)
+        return True
+
+    def _lacks(self, segment: VirtualSegment, copy: int) -> Frame | None:
+        """The oldest frame that the journal has, and this copy was not sent."""
+        frame = segment.unsent(copy)
+        return frame if frame is not None and frame.position < segment.copies[OWNER].sent else None
+
+    def _offer(self) -> None:
+        """Ask backups without room whether they have some: one frame each."""
+        segment = self.vlog.open_segment
+        for copy, target in enumerate(self._targets, 1):
+            if segment is None or segment.closed or self._stopped:
+                return
+            if (frame := self._lacks(segment, copy)) is not None:
+                self._push(segment, copy, target, frame)
+
+    def _catch_up(self, segment: VirtualSegment, copy: int) -> None:
+        """It has room: send what it lacks."""
+        target = self._targets[copy - 1]
+        while not (segment.closed or self._stopped) and (frame := self._lacks(segment, copy)) is not None:
+            self._push(segment, copy, target, frame)
 
     def _look(self) -> None:
         """Has a backup not answered for too long (rule 13)?"""

@@ -249,7 +249,7 @@ class Node:
         self.vsegs = vsegs
         self.copies: dict[tuple[int, int], Copy] = {}
         self.fence = 0
-        self.full = False
+        self.full = self.refuses = False
         self.up = True
         self.silent = False
         """A member that takes nothing from the network."""
@@ -260,6 +260,8 @@ class Node:
         assert header is not None
         if header.owner_epoch < self.fence:
             return PushAnswer(PushOutcome.FENCED)
+        if self.refuses:
+            return PushAnswer(PushOutcome.REFUSED)
         key = (header.vlog, header.vseg)
         record = self.vsegs.records[key]
         assert self.target in record.backups, "rule 4: pushed to a backup that the store does not list"
@@ -268,7 +270,7 @@ class Node:
             if first is None:
                 return PushAnswer(PushOutcome.GAP)
             if self.full:
-                return PushAnswer(PushOutcome.REFUSED)
+                return PushAnswer(PushOutcome.FULL)
             copy = self.copies[key] = Copy(first)
         if header.position < copy.end:
             at = header.position - copy.header.start
@@ -276,7 +278,7 @@ class Node:
         elif header.position > copy.end:
             return PushAnswer(PushOutcome.GAP, copy.end)
         elif self.full:
-            return PushAnswer(PushOutcome.REFUSED, copy.end)
+            return PushAnswer(PushOutcome.FULL, copy.end)
         else:
             copy.append(frame)
         return PushAnswer(PushOutcome.STORED, copy.end)

@@ -41,13 +41,13 @@ def test_who_was_alone_for_a_moment_goes_on_though_others_filled_the_journal_mea
     virtual logs never came again)."""
     world, shared, alone = begun()
     for node in world.nodes.values():
-        node.full = True
+        node.refuses = True
     shared.append()
     world.flow()
     fill(world, alone)
     assert shared.high_watermark < shared.log_end_offset
     for node in world.nodes.values():
-        node.full = False
+        node.refuses = False
     world.pass_time(10)
     assert shared.high_watermark == shared.log_end_offset
     assert alone.high_watermark == alone.log_end_offset

@@ -217,7 +217,8 @@ def test_a_directory_that_was_replaced_before_metadata_tells_takes_nothing(tmp_p
         (InternalError.NONE, PushOutcome.STORED),
         (InternalError.FENCED, PushOutcome.FENCED),
         (InternalError.GAP, PushOutcome.GAP),
-        *((error, PushOutcome.REFUSED) for error in InternalError if error not in (0, 1, 2)),
+        (InternalError.FULL, PushOutcome.FULL),
+        *((error, PushOutcome.REFUSED) for error in InternalError if error not in (0, 1, 2, 5)),
         (12345, PushOutcome.REFUSED),
     ],
 )

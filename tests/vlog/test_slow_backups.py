@@ -226,29 +226,3 @@ def test_one_that_answers_is_enough_to_go_on_without_the_other() -> None:
     passing(world, 1)
     assert (part.high_watermark, part.vlog.live_copies) == (2, 2)
     world.check()
-
-
-def test_when_all_others_refuse_they_are_asked_again_every_second() -> None:
-    world, part = begun(others=2)
-    for node in world.nodes.values():
-        node.full = True
-    part.append()
-    world.flow()
-    passing(world, 10)
-    assert part.high_watermark == 1, "not with one copy only"
-    assert 8 <= len(world.vsegs.records) <= 16
-    for node in world.nodes.values():
-        node.full = False
-    passing(world, 2)
-    assert part.high_watermark == 2
-    world.check()
-
-
-def test_when_all_others_refuse_for_too_long_one_copy_has_to_do() -> None:
-    world, part = begun(others=2)
-    for node in world.nodes.values():
-        node.full = True
-    part.append()
-    world.flow()
-    passing(world, 33)
-    assert (part.high_watermark, part.vlog.live_copies) == (2, 1)

@@ -1,0 +1,167 @@
+"""Backups whose disks are full, and that nobody can take the place of (13)."""
+
+from __future__ import annotations
+
+import pytest
+
+from kproto.vlog.virtual_log import VirtualLog
+from tests.vlog.cluster import ClusterPartition, ClusterWorld, Node, backups_of, begun
+
+from .test_slow_backups import passing
+
+
+def fill(world: ClusterWorld, full: bool = True) -> None:
+    for node in world.nodes.values():
+        node.full = full
+
+
+def one_backup() -> tuple[ClusterWorld, ClusterPartition, Node]:
+    """Two copies, and one other broker."""
+    world = ClusterWorld.begin(2, 1)
+    part = world.partition()
+    part.append()
+    world.flow()
+    assert part.high_watermark == 1
+    return world, part, world.nodes[1]
+
+
+def vlog_of(part: ClusterPartition) -> VirtualLog:
+    assert part.vlog is not None
+    return part.vlog
+
+
+def asked(world: ClusterWorld, part: ClusterPartition, seconds: float, told: list[float]) -> None:
+    """Append ten times a second, and note how long the journal took."""
+    for _ in range(round(seconds * 10)):
+        part.append()
+        begin = world.loop.clock.monotonic()
+        vlog_of(part).when_written(
+            vlog_of(part).end, lambda begin=begin: told.append(world.loop.clock.monotonic() - begin)
+        )
+        for _ in range(10):
+            world.loop.advance(0.01)
+            world.flow()
+
+
+def test_all_others_are_asked_again_every_second() -> None:
+    world, part = begun(others=2)
+    fill(world)
+    part.append()
+    world.flow()
+    passing(world, 10)
+    assert part.high_watermark == 1, "not with one copy only"
+    assert len(world.vsegs.records) <= 4, "the store has other things to do"
+    fill(world, False)
+    passing(world, 1)
+    assert part.high_watermark == 2
+    world.check()
+
+
+def test_one_copy_has_to_do_when_that_lasts_too_long() -> None:
+    world, part = begun(others=2)
+    fill(world)
+    part.append()
+    world.flow()
+    passing(world, 33)
+    assert (part.high_watermark, part.vlog.live_copies) == (2, 1)
+
+
+@pytest.mark.parametrize("others", [1, 2])
+def test_who_waits_for_the_journal_only_does_not_notice(others: int) -> None:
+    """It took a second for each frame (found by attack)."""
+    world = ClusterWorld.begin(1 + others, others)
+    part = world.partition()
+    part.append()
+    world.flow()
+    fill(world)
+    told: list[float] = []
+    asked(world, part, 20, told)
+    assert len(told) == 200
+    assert max(told) < 0.1
+    assert part.high_watermark == 1
+    fill(world, False)
+    passing(world, 2)
+    assert part.high_watermark == 201
+    world.check()
+
+
+def test_it_is_offered_one_frame_and_sent_the_others_when_it_took_that() -> None:
+    world, part, node = one_backup()
+    (pusher,) = world.pushers
+    node.full = True
+    asked(world, part, 1.5, [])
+    segment = pusher.vlog.open_segment
+    assert segment is not None
+    assert len(segment.frames) > 10
+    world.backups.pushes.clear()
+    world.loop.advance(1.0)
+    assert [message.first for message in world.backups.pushes] == [None], "one, in the middle of its copy"
+    node.full = False
+    world.backups.deliver(0)
+    world.backups.answer(0)
+    assert len(world.backups.pushes) == len(segment.frames)
+    world.flow()
+    assert part.high_watermark == 16
+    assert list(world.vsegs.records) == [(1, 1)]
+    world.check()
+
+
+def test_all_that_refuse_for_another_reason_are_asked_in_new_segments_every_second() -> None:
+    """Their copies may never go on."""
+    world, part = begun(others=2)
+    for node in world.nodes.values():
+        node.refuses = True
+    part.append()
+    world.flow()
+    passing(world, 10)
+    assert part.high_watermark == 1, "not with one copy only"
+    assert 8 <= len(world.vsegs.records) <= 16
+    for node in world.nodes.values():
+        node.refuses = False
+    passing(world, 2)
+    assert part.high_watermark == 2
+    world.check()
+
+
+def test_the_first_frame_of_a_copy_is_offered_with_its_header() -> None:
+    world = ClusterWorld.begin(2, 1)
+    part = world.partition()
+    fill(world)
+    part.append()
+    world.flow()
+    passing(world, 2)
+    assert part.high_watermark == 0
+    fill(world, False)
+    passing(world, 1)
+    assert part.high_watermark == 1
+    assert list(world.vsegs.records) == [(1, 1)]
+    world.check()
+
+
+def test_who_goes_away_meanwhile_is_replaced() -> None:
+    """Also when what it does not answer is a frame behind."""
+    world, part, node = one_backup()
+    node.full = True
+    asked(world, part, 0.5, [])
+    for _ in range(2):
+        part.append()
+        vlog_of(part).when_written(vlog_of(part).end, lambda: None)
+        world.loop.advance(0.01)
+    passing(world, 1)
+    assert list(world.vsegs.records) == [(1, 1)]
+    world.loop.advance(1.0)
+    node.up = False
+    world.backups.cut(node)
+    passing(world, 1)
+    assert (1, 2) in world.vsegs.records
+    world.check()
+
+
+def test_one_that_has_room_is_enough_to_go_on_without_the_other() -> None:
+    world, part = begun(others=2)
+    full, other = backups_of(world, 1)
+    world.nodes[full].full = True
+    part.append()
+    world.flow()
+    assert (part.high_watermark, backups_of(world, 2)) == (2, [other])
+    world.check()
