@@ -618,8 +618,9 @@ class ReplicatedPusher(Pusher):
             self.late += 1
         elif stored(answer, end):
             self._shared.suspects.clear(node_id)
-            self._catch_up(segment, copy)
             self._copied(segment, copy, end)
+            if segment.copies[copy].sent != segment.end:
+                self._catch_up(segment, copy)
         elif not self._put_off(segment, copy, node_id, end, answer):
             self._replace([node_id])
             self.run()
@@ -698,9 +699,8 @@ class ReplicatedPusher(Pusher):
 
     def _catch_up(self, segment: VirtualSegment, copy: int) -> None:
         """It has room: send what it lacks."""
-        target = self._targets[copy - 1]
         while not (segment.closed or self._stopped) and (frame := self._lacks(segment, copy)) is not None:
-            self._push(segment, copy, target, frame)
+            self._push(segment, copy, self._targets[copy - 1], frame)
 
     def _look(self) -> None:
         """Has a backup not answered for too long (rule 13)?"""
