@@ -14,7 +14,7 @@ import click
 
 import kproto
 from kproto.cli.arguments import address
-from kproto.cli.patience import Passing
+from kproto.cli.patience import Passing, Patience
 from kproto.config import address_text
 from kproto.errors import TABLE, ErrorCode
 from kproto.net.client import Client
@@ -38,6 +38,8 @@ LONG_S: Final = 1.0
 """A request that is answered takes less."""
 GIVE_UP_S: Final = 30.0
 """Who says nothing for so long does not answer."""
+NEW_TOPIC_S: Final = 3.0
+"""Apache Kafka says of a topic that it makes just now that there is none."""
 SOON_S: Final = 5.0
 """The same of what is due at once and will be asked again: others wait meanwhile. See `Cluster.hurry`."""
 
@@ -217,10 +219,16 @@ class Cluster:
         return answer
 
     def topic(self, name: str, *, create: bool = False) -> Any:
-        """One topic of a Metadata answer. Raises ClickException when it is unknown."""
-        found = self.metadata([name], create=create).topics[0]
-        require(found.error_code, name)
-        return found
+        """One topic of Metadata, that may ``create`` it. Raises ClickException when there is none."""
+        patience, short = Patience(), Patience(NEW_TOPIC_S)
+        while True:
+            found = self.metadata([name], create=create).topics[0]
+            try:
+                require(found.error_code, name, passing=create)
+                return found
+            except Passing as problem:
+                is_unknown = found.error_code == ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
+                (short if is_unknown else patience).wait(problem)
 
     def topic_again(self, name: str) -> Any:
         """`topic`, of whichever broker answers now, and all connections from now on are new ones."""

@@ -23,21 +23,22 @@ class Passing(click.ClickException):
 
 
 class Patience:
-    """With something that has not gone well since ``problem``; with that it ends after `RETRY_S`."""
+    """With something that has not gone well since ``problem``; with that it ends after ``seconds``."""
 
-    def __init__(self) -> None:
+    def __init__(self, seconds: float | None = None) -> None:
         self.problem: Passing | None = None
+        self._seconds = RETRY_S if seconds is None else seconds
         self._until = 0.0
 
     def wait(self, problem: Passing) -> None:
         """A moment. Raises ClickException, of the problem that leaves most in doubt, when it lasts."""
         now = time.monotonic()
         if self.problem is None:
-            self._until = now + RETRY_S
+            self._until = now + self._seconds
         if self.problem is None or not self.problem.doubtful:
             self.problem = problem
         if now >= self._until:
-            raise click.ClickException(f"{self.problem.message}; tried again for {RETRY_S:g} s")
+            raise click.ClickException(f"{self.problem.message}; tried again for {self._seconds:g} s")
         time.sleep(PAUSE_S)
 
     def over(self) -> None:

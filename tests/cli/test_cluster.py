@@ -12,7 +12,8 @@ import pytest
 
 from kproto.cli import cluster
 from kproto.cli.arguments import BadArgument
-from kproto.cli.cluster import Session
+from kproto.cli.cluster import Cluster, Session
+from kproto.errors import ErrorCode
 from kproto.wire.generated.create_topics import CreateTopicsRequest
 from kproto.wire.generated.metadata import MetadataRequest
 
@@ -70,3 +71,29 @@ def test_who_speaks_something_else() -> None:
         with pytest.raises(click.ClickException, match="does it speak TLS, or HTTP"):
             cluster.open_any(f"127.0.0.1:{server.getsockname()[1]}")
         answering.join()
+
+
+@pytest.mark.parametrize("first", [ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, ErrorCode.LEADER_NOT_AVAILABLE])
+@pytest.mark.parametrize("create", [True, False])
+def test_a_topic_that_is_being_created_is_asked_for_again(first: ErrorCode, create: bool) -> None:
+    """Apache Kafka's first answer is that there is none; `kproto produce` ended with it."""
+    answers = iter([first, first, ErrorCode.NONE])
+
+    def metadata(names: list[str], *, create: bool) -> Any:
+        return SimpleNamespace(topics=[SimpleNamespace(error_code=next(answers), name=names[0])])
+
+    asked: Any = SimpleNamespace(metadata=metadata)
+    if create:
+        assert Cluster.topic(asked, "t", create=True).name == "t"
+    else:
+        with pytest.raises(click.ClickException, match=first.name):
+            Cluster.topic(asked, "t")
+        assert next(answers) == first
+
+
+def test_a_topic_that_is_not_created_is_soon_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(cluster, "NEW_TOPIC_S", 0.2)
+    unknown = SimpleNamespace(error_code=ErrorCode.UNKNOWN_TOPIC_OR_PARTITION)
+    asked: Any = SimpleNamespace(metadata=lambda *_, **__: SimpleNamespace(topics=[unknown]))
+    with pytest.raises(click.ClickException, match=r"UNKNOWN_TOPIC_OR_PARTITION.*; tried again for 0.2 s"):
+        Cluster.topic(asked, "t", create=True)
