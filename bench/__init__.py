@@ -2,7 +2,7 @@
 
 A suite measures and writes `Result` files; the report makes one page of any set of them. To see the whole
 thing small: `kproto bench all --quick`. To add a suite: a module with a click command that fills a
-`results.Result` and ends with `options.finish`, a line in `cli.py`, and one in `everything.py`.
+`results.Result` and ends with `options.show` and `finish`, a line in `cli.py`, and one in `everything.py`.
 
 What everything rests on:
 

@@ -296,4 +296,5 @@ def command(
                     measure_case(
                         clusters[system], system, each, pair, scale, numbers, client, result, out, console
                     )
-    options.finish(result, out, console)
+    options.show(result, out, console)
+    options.finish(result)

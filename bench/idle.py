@@ -103,4 +103,5 @@ def command(
                     figures = measure(clusters[kind], partitions, rest, seconds)
                 result.runs.append(Run(kind, case, pair, about, figures))
             result.save(out)
-    options.finish(result, out, screen)
+    options.show(result, out, screen)
+    options.finish(result)

@@ -128,10 +128,16 @@ def noted(what: str, notes: list[str], screen: Console | Callable[[str], object]
             screen(notes[-1])
 
 
-def finish(result: Result, out: Path, screen: Console) -> None:
+def show(result: Result, out: Path, screen: Console) -> None:
     """Write it and show its table."""
     path = result.save(out)
     screen.print(terminal(result))
     for note in result.notes:
         screen.print(f"- {note}", highlight=False)
     screen.print(f"written: {path}", highlight=False)
+
+
+def finish(*results: Result) -> None:
+    """All of a suite. Raises ClickException when not one run went well: its exit code is 1."""
+    if not any(result.runs for result in results):
+        raise click.ClickException("nothing was measured")

@@ -295,7 +295,8 @@ def command(
                         run = Run(f"{KPROTO}, {limited}", case, 0, about, figures, series(seen))
                         result.runs.append(run)
                     result.save(out)
-    options.finish(result, out, screen)
+    options.show(result, out, screen)
+    options.finish(result)
 
 
 def series(seen: Sequence[Mapping[str, float]]) -> dict[str, list[list[float]]]:

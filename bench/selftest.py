@@ -159,4 +159,5 @@ def command(quick: bool, workers: int, seconds: float | None, out: Path) -> None
         screen.print(f"{run.case}: {run.metrics['records_per_s']:,.0f} records/s", highlight=False)
         result.runs.append(run)
         result.save(out)
-    options.finish(result, out, screen)
+    options.show(result, out, screen)
+    options.finish(result)

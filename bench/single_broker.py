@@ -164,4 +164,5 @@ def command(
         warm_up(brokers, scale, console)
         run_cases(brokers, cases, scale, results, out, profile, console)
     for result in results.values():
-        options.finish(result, out, console)
+        options.show(result, out, console)
+    options.finish(*results.values())

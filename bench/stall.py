@@ -202,4 +202,5 @@ def command(
 
     with options.workspace(data_dir) as work:
         measure(work, rounds or (1 if quick else 5), seconds, partitions, batch_bytes, note)
-    options.finish(result, out, screen)
+    options.show(result, out, screen)
+    options.finish(result)

@@ -283,4 +283,5 @@ def command(
             measure_round(results, pair, options.systems(only), work, plan, out, screen)
     for result in results.values():
         if result.runs or result.notes:
-            options.finish(result, out, screen)
+            options.show(result, out, screen)
+    options.finish(*results.values())

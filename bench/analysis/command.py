@@ -13,7 +13,7 @@ import click
 from rich.console import Console
 
 from bench.analysis.raw import Source, find
-from bench.options import OUT, finish
+from bench.options import OUT, show
 from bench.options import console as screen
 
 
@@ -82,7 +82,7 @@ def _analyze(
             sys.exit(1)
         console.print("[green]Parquet and the topic give the same figures.[/]")
     whole, single = results(found[0], name, _again(topic, name, window_s), where, window_s)
-    finish(whole, output, console)
+    show(whole, output, console)
     console.print(f"run by run: {single.save(output)}")
 
 

@@ -237,7 +237,8 @@ def command(
             failures.append(kind)
         _tell(session, failed, work, about, result)
         result.save(out)
-    options.finish(result, out, console)
+    options.show(result, out, console)
+    options.finish(result)
     if KPROTO in failures:
         raise SystemExit(1)
 

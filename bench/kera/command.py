@@ -64,7 +64,8 @@ def command(
         together.measure()
     for number, results in sorted(together.results.items()):
         for result in results.values():
-            options.finish(result, out, console)
+            options.show(result, out, console)
         if any(result.runs for result in results.values()):
             path = draw(FIGURES[number], list(results.values()), out / f"kera-{FIGURES[number].name}.png")
             console.print(f"written: {path}", highlight=False)
+    options.finish(*(result for results in together.results.values() for result in results.values()))

@@ -185,7 +185,8 @@ def command(
     except (SettingsError, NotReadyError, WorkerError, DiskError) as problem:
         raise click.ClickException(str(problem)) from problem
     for result in results.values():
-        options.finish(result, out, screen)
+        options.show(result, out, screen)
+    options.finish(*results.values())
 
 
 def scale_of(

@@ -10,10 +10,10 @@ from typing import Any
 
 import click
 
-from bench.options import asked, console, data_dir_option, finish, only_option, out_option, quick_option
+from bench.options import asked, console, data_dir_option, finish, only_option, out_option, quick_option, show
 from bench.pravega.cases import BURST, MODES, PARTITIONS, SIZES, Case, Scale, cases_of
 from bench.pravega.compare import Suite, notes_of, result_of, running
-from bench.results import KPROTO
+from bench.results import KPROTO, Result
 
 FULL = Scale(seconds=10, warmup_s=15)
 QUICK = Scale(seconds=2, warmup_s=8, window_s=0.5)
@@ -106,7 +106,10 @@ def command(
         if bootstrap is None:
             usual_s = 3.0 if quick else CLUSTER_WARMUP_S if base.copies > 1 else BROKER_WARMUP_S
             suite.warm_up(replace(base, producers=2), usual_s if broker_warmup is None else broker_warmup)
+        measured: list[Result] = []
         for mode, cases in planned.items():
             result = result_of(mode, cases, label, notes_of(cases[0]))
             suite.measure(result, cases)
-            finish(result, out, screen)
+            show(result, out, screen)
+            measured.append(result)
+    finish(*measured)
