@@ -8,6 +8,7 @@ start of the broker does not pay for that.
 from __future__ import annotations
 
 import errno
+import io
 import os
 import sys
 from typing import TYPE_CHECKING, Any, Final
@@ -53,12 +54,21 @@ def _open_standard_streams() -> None:
             setattr(sys, name, open(number, mode, encoding="utf-8", closefd=False))  # noqa: SIM115
 
 
+def _print_what_the_encoding_lacks() -> None:
+    """Names of groups and files have letters, and bytes, that the encoding of standard output may lack: they
+    are escaped, as on standard error, instead of ending the command, or the broker that says where its data
+    is."""
+    if isinstance(sys.stdout, io.TextIOWrapper):
+        sys.stdout.reconfigure(errors="backslashreplace")
+
+
 class _Main(LazyGroup):
     """kproto's own commands, then those of plug-ins."""
 
     def main(self, *args: Any, **kwargs: Any) -> Any:
         """What is printed may go to a full disk: one line, exit code 1."""
         _open_standard_streams()
+        _print_what_the_encoding_lacks()
         try:
             return super().main(*args, **kwargs)
         except OSError as error:

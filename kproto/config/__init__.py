@@ -11,6 +11,7 @@ from kproto.config.definition import (
     ConfigSource,
     ConfigType,
     ConfigValue,
+    readable,
     value_text,
 )
 from kproto.config.settings import THIS_MACHINE, Settings, address_text, host_and_port, load
@@ -43,6 +44,7 @@ __all__ = [
     "host_and_port",
     "inherited",
     "load",
+    "readable",
     "topic_config",
     "validate_topic_configs",
     "value_text",

@@ -161,7 +161,13 @@ def value_text(value: ConfigValue) -> str | None:
         return "true" if value else "false"
     if isinstance(value, tuple):
         return ",".join(value)
-    return _double_text(value) if isinstance(value, float) else str(value)
+    return _double_text(value) if isinstance(value, float) else readable(str(value))
+
+
+def readable(text: str) -> str:
+    """The text as it can be told: of file names Python has bytes that are no UTF-8 as lone surrogates, which
+    no message to a client takes. They are escaped."""
+    return text.encode("utf-8", "backslashreplace").decode()
 
 
 def _double_text(value: float) -> str:

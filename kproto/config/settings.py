@@ -236,6 +236,8 @@ def _check_together(values: Mapping[str, ConfigValue]) -> None:
             raise ConfigError(f"{low}: {smaller} is above {high} ({larger})")
     if not str(values["log.dirs"]).strip():
         raise ConfigError("log.dirs: has to name a directory")
+    if not _is_file_name(str(values["log.dirs"])):
+        raise ConfigError(f"log.dirs: {values['log.dirs']!r} cannot be the name of a directory here")
     if "," in str(values["log.dirs"]):
         raise ConfigError("log.dirs: kproto stores everything in one directory")
     for bound, told in _ADDRESSES.items():
@@ -244,6 +246,14 @@ def _check_together(values: Mapping[str, ConfigValue]) -> None:
         if address and _is_anywhere(host_and_port(address)[0], only_bound):
             where = f"{address} is no address to connect to"
             raise ConfigError(f"{bound}: {where}; {told} has to say one that clients or brokers reach")
+
+
+def _is_file_name(text: str) -> bool:
+    """Whether the system takes it: without NUL, of letters that the locale's encoding has."""
+    try:
+        return b"\0" not in os.fsencode(text)
+    except UnicodeEncodeError:
+        return False
 
 
 def _first(value: ConfigValue) -> str:

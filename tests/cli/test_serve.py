@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import os
 from collections.abc import Callable
 from pathlib import Path
 
@@ -12,6 +13,7 @@ from click.testing import CliRunner
 
 from kproto import broker
 from kproto.broker import Broker
+from kproto.cli.main import main
 from kproto.cli.serve import config, serve, settings_from
 from kproto.config import Settings, address_text, host_and_port
 from tests.groups.members import SECRET, members
@@ -49,6 +51,16 @@ def test_the_commands_it_suggests_reach_it(options: list[str], hint: str) -> Non
     said = CliRunner().invoke(serve, options).output.splitlines()
     assert [line.endswith(f" greetings{hint}") for line in said[2:3]] == [True]
     assert said[3].endswith(f" --from-beginning{hint}")
+
+
+@pytest.mark.parametrize(("charset", "name"), [("utf-8", b"caf\xe9"), ("latin-1", "✓".encode())])
+def test_what_the_encoding_of_standard_output_lacks_is_escaped(charset: str, name: bytes) -> None:
+    """It used to end the broker that had just started, with a traceback."""
+    directory = os.fsdecode(name)
+    for command in ("serve", "config"):
+        done = CliRunner(charset=charset).invoke(main, [command, "--data-dir", directory])
+        assert done.exit_code == 0
+        assert directory.encode(charset, "backslashreplace") in done.stdout_bytes
 
 
 def test_what_nobody_has_set_is_a_default() -> None:

@@ -124,6 +124,7 @@ def test_lists_and_numbers(tmp_path: Path) -> None:
         ("log.retention.minutes = 0\nlog.retention.hours = 1\n", "log.retention.minutes: '0' must be -1"),
         ("log.retention.hours = 0\n", "log.retention.hours: '0' must be -1 (unlimited) or at least 1"),
         ("kproto.journal.bytes = 4194304\n", "is above kproto.journal.bytes"),
+        ('log.dirs = "a\\u0000b"\n', r"log.dirs: 'a\x00b' cannot be the name of a directory here"),
         ("kproto.drain = true\n", "kproto.drain: does nothing at the start; it is set for one broker while"),
     ],
 )

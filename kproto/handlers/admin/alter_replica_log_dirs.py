@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import os
 
+from kproto.config import readable
 from kproto.errors import ErrorCode
 from kproto.handlers.context import Handler, RequestContext
 from kproto.handlers.turns import Steps
@@ -26,7 +27,7 @@ from kproto.wire.generated.alter_replica_log_dirs import (
 def handle(ctx: RequestContext, request: AlterReplicaLogDirsRequest) -> Steps[AlterReplicaLogDirsResponse]:
     """Say of each partition whether it is where it is to be."""
     services = ctx.broker
-    own = os.path.abspath(services.settings.log_dirs)
+    own = readable(os.path.abspath(services.settings.log_dirs))
     image = services.image()
     wanted: dict[str, dict[int, str]] = {}
     for directory in request.dirs:

@@ -28,6 +28,7 @@ from kproto.config import (
     Settings,
     address_text,
     inherited,
+    readable,
     value_text,
 )
 from kproto.metadata import MetadataImage
@@ -140,7 +141,7 @@ class ConfigViews:
             (self._settings.explicit, ConfigSource.STATIC_BROKER),
         ):
             if name in texts:
-                yield Synonym(name, texts[name], source)
+                yield Synonym(name, readable(texts[name]), source)
 
 
 def _view(

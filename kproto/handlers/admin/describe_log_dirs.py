@@ -13,6 +13,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Iterator
 
+from kproto.config import readable
 from kproto.handlers.context import Handler, RequestContext
 from kproto.handlers.turns import Steps
 from kproto.metadata import MetadataImage, TopicRecord
@@ -31,7 +32,7 @@ def handle(ctx: RequestContext, request: DescribeLogDirsRequest) -> Steps[Descri
     directory = os.path.abspath(services.settings.log_dirs)
     disk = os.statvfs(directory)
     result = DescribeLogDirsResult(
-        log_dir=directory,
+        log_dir=readable(directory),
         total_bytes=disk.f_frsize * disk.f_blocks,
         usable_bytes=disk.f_frsize * disk.f_bavail,
     )

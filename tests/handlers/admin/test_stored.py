@@ -10,6 +10,7 @@ import pytest
 
 from kproto.controller import ResourceType
 from kproto.errors import ErrorCode
+from kproto.testing import kafka_broker
 from kproto.wire.generated.alter_replica_log_dirs import (
     AlterReplicaLogDir,
     AlterReplicaLogDirsRequest,
@@ -27,6 +28,7 @@ from kproto.wire.generated.delete_records import (
     DeleteRecordsTopic,
 )
 from kproto.wire.generated.delete_topics import DeleteTopicsRequest, DeleteTopicState
+from kproto.wire.generated.describe_configs import DescribeConfigsRequest, DescribeConfigsResource
 from kproto.wire.generated.describe_log_dirs import DescribableLogDirTopic, DescribeLogDirsRequest
 from kproto.wire.generated.incremental_alter_configs import (
     AlterableConfig,
@@ -35,6 +37,7 @@ from kproto.wire.generated.incremental_alter_configs import (
 )
 from kproto.wire.records import Record, build_batch
 from tests.groups.members import members
+from tests.handlers.conftest import Kafka
 
 TOPIC, BROKER = ResourceType.TOPIC, ResourceType.BROKER
 
@@ -100,6 +103,24 @@ def test_partitions_are_in_the_one_log_directory(kafka, version: int) -> None:
         ],
         "unknown": [(0, ErrorCode.UNKNOWN_TOPIC_OR_PARTITION)],
     }
+
+
+def test_a_directory_whose_name_is_no_utf_8_is_told(tmp_path: Path) -> None:
+    """Nobody got an answer: the connection was closed."""
+    own = os.path.join(tmp_path, os.fsdecode(b"caf\xe9"))
+    with kafka_broker(data_dir=own) as broker, Kafka(broker.host, broker.port) as kafka:
+        name, _ = kafka.create()
+        shown = kafka.call(35, 4, DescribeLogDirsRequest(topics=[])).results[0].log_dir
+        assert shown == os.path.join(tmp_path, "caf\\udce9")
+        wanted = AlterReplicaLogDir(path=shown, topics=[AlterReplicaLogDirTopic(name=name, partitions=[0])])
+        moved = kafka.call(34, 2, AlterReplicaLogDirsRequest(dirs=[wanted])).results
+        assert [p.error_code for t in moved for p in t.partitions] == [ErrorCode.NONE]
+        resource = DescribeConfigsResource(
+            resource_type=BROKER, resource_name="1", configuration_keys=["log.dirs"]
+        )
+        request = DescribeConfigsRequest(resources=[resource], include_synonyms=True)
+        (config,) = kafka.call(32, 4, request).results[0].configs
+        assert config.value == config.synonyms[0].value == shown
 
 
 def test_a_partition_of_other_brokers_is_waited_for(tmp_path: Path) -> None:
