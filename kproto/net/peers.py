@@ -13,6 +13,7 @@ the next request makes a new connection.
 from __future__ import annotations
 
 import asyncio
+import errno
 import logging
 import os
 import socket
@@ -45,6 +46,7 @@ __all__ = ["Address", "Answer", "Buffer", "Done", "PeerError", "Peers", "PeersPo
 log = logging.getLogger(__name__)
 
 Address = tuple[str, int]
+_Place = tuple[str, int] | tuple[str, int, int, int] | tuple[int, bytes]
 
 CONNECT_SECONDS: Final = 2.0
 """For a connection and its HELLO together; what waits for it is unreachable then."""
@@ -55,6 +57,7 @@ QUEUE_REQUESTS: Final = 65_536
 SCRATCH_BYTES: Final = 64 * 1024
 OWN_BUFFER_BYTES: Final = 16 * 1024
 """An unfinished answer of so many bytes gets memory of its own; shorter ones leave room to read the rest."""
+_NO_WAY: Final = frozenset((errno.ENETUNREACH, errno.EADDRNOTAVAIL, errno.EAFNOSUPPORT))
 PIECES_PER_SEND: Final = 512
 HEARTBEAT: Final = int(Api.HEARTBEAT)
 RESET_LOOK_SECONDS: Final = 0.02
@@ -482,24 +485,42 @@ def _call(done: Done, answer: Answer | None) -> None:
 
 
 async def _open(loop: asyncio.AbstractEventLoop, address: Address) -> socket.socket:
-    """Connect; a peer whose machine is silent is noticed by the kernel. Raises OSError."""
+    """Connect to the first address of a host name that takes it, each within its share of the time: the peer
+    may listen on one of them only. Raises OSError (TimeoutError is one), see `_telling`."""
     found = await _resolve(loop, address)
-    sock = socket.socket(found[0], socket.SOCK_STREAM)
+    problems: list[OSError] = []
+    for family, place in found:
+        try:
+            async with asyncio.timeout(CONNECT_SECONDS / len(found)):
+                return await _open_at(loop, family, place)
+        except OSError as error:
+            problems.append(error)
+    raise _telling(problems)
+
+
+def _telling(problems: list[OSError]) -> OSError:
+    """Of what kept it from connecting to each address: refused is a peer only if nobody listens at any that
+    this machine has a way to."""
+    tried = [each for each in problems if each.errno not in _NO_WAY] or problems
+    return next((each for each in tried if not isinstance(each, ConnectionRefusedError)), tried[0])
+
+
+async def _open_at(loop: asyncio.AbstractEventLoop, family: int, place: _Place) -> socket.socket:
+    """A connection; a peer whose machine is silent is noticed by the kernel. Raises OSError."""
+    sock = socket.socket(family, socket.SOCK_STREAM)
     try:
         sock.setblocking(False)
         sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         notice_silence(sock)
-        await loop.sock_connect(sock, found[1])
+        await loop.sock_connect(sock, place)
     except BaseException:
         sock.close()
         raise
     return sock
 
 
-async def _resolve(
-    loop: asyncio.AbstractEventLoop, address: Address
-) -> tuple[int, tuple[str, int] | tuple[str, int, int, int]]:
-    """Family and socket address; only a host name costs a look-up (in a thread). Raises OSError."""
+async def _resolve(loop: asyncio.AbstractEventLoop, address: Address) -> list[tuple[int, _Place]]:
+    """Families and socket addresses; only a host name costs a look-up (in a thread). Raises OSError."""
     host, port = address
     try:
         for family in (socket.AF_INET, socket.AF_INET6):
@@ -507,11 +528,11 @@ async def _resolve(
                 socket.inet_pton(family, host)
             except OSError:
                 continue
-            return family, (host, port)
+            return [(family, (host, port))]
         found = await loop.getaddrinfo(host, port, type=socket.SOCK_STREAM)
     except ValueError:  # no name of DNS can be made of it (UnicodeError)
         raise OSError(f"{host!r} is no host name") from None
-    return found[0][0], found[0][4]  # type: ignore[return-value]
+    return [(family, place) for family, _, _, _, place in found]
 
 
 async def _greeted(loop: asyncio.AbstractEventLoop, sock: socket.socket) -> None:

@@ -55,10 +55,11 @@ class Limits:
 
 def take_address(host: str, port: int) -> socket.socket:
     """A non-blocking socket that is to listen on ``host``:``port`` (0: any free port; no host: all interfaces
-    of IPv4). Until then who connects is refused. Raises OSError when somebody listens there.
+    of IPv4). Of a host name with addresses of both kinds that of IPv4, as Java: what is often localhost is
+    127.0.0.1 to clients. Until then who connects is refused. Raises OSError when somebody listens there.
     """
     found = socket.getaddrinfo(host or None, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)
-    family, _, _, _, address = found[0]
+    family, _, _, _, address = min(found, key=lambda each: each[0] != socket.AF_INET)
     sock = socket.socket(family, socket.SOCK_STREAM)
     try:
         sock.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)

@@ -1,4 +1,4 @@
-"""Who is accepted when there are few descriptors."""
+"""Where a server listens, and who is accepted when there are few descriptors."""
 
 import contextlib
 import os
@@ -6,7 +6,9 @@ import selectors
 import socket
 from collections.abc import Iterable
 
-from kproto.net.server import Limits
+import pytest
+
+from kproto.net.server import Limits, take_address
 from tests.net.test_server import echo, frame, receive, until
 
 
@@ -46,3 +48,14 @@ def test_whenever_a_connection_goes_one_comes_not_two(serve):
             served.shutdown(socket.SHUT_RDWR)  # its own descriptor stays open
             until(lambda before=before: len(ready(waiting)) > before)
             assert running.run(last) < top + 20
+
+
+def test_of_a_name_with_both_kinds_of_addresses_the_one_of_ipv4_is_taken(monkeypatch: pytest.MonkeyPatch):
+    """localhost is ::1 first in many a /etc/hosts, and 127.0.0.1 was refused then."""
+    found = [socket.getaddrinfo(host, 0, type=socket.SOCK_STREAM)[0] for host in ("::1", "127.0.0.1")]
+    monkeypatch.setattr(socket, "getaddrinfo", lambda *_, **__: found)
+    with take_address("localhost", 0) as sock:
+        assert sock.getsockname()[0] == "127.0.0.1"
+    del found[1]
+    with take_address("localhost", 0) as sock:
+        assert sock.getsockname()[0] == "::1"

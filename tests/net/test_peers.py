@@ -363,6 +363,36 @@ def test_a_connection_that_cannot_be_written_ends_although_it_could_be_read(monk
     run(test)
 
 
+def test_every_address_of_a_host_name_is_tried(monkeypatch):
+    """A name that is ::1 and 127.0.0.1, where the peer listens on one of them only."""
+
+    async def resolved(_loop, address):
+        return [(socket.AF_INET6, ("::1", address[1])), (socket.AF_INET, ("127.0.0.1", address[1]))]
+
+    monkeypatch.setattr(peers, "_resolve", resolved)
+
+    async def test() -> None:
+        listener, port = listening()
+        link = peers_to(port)
+        assert (await link.call(2, Api.PING, b"there")).body == b"there"
+        assert not await link.refused(2)
+        listener.close()
+        assert await link.refused(2)
+        link.close()
+
+    run(test)
+
+
+def test_a_peer_is_gone_only_if_all_its_addresses_say_so():
+    refused = ConnectionRefusedError(errno.ECONNREFUSED, "")
+    late, away = TimeoutError(), OSError(errno.EHOSTUNREACH, "")
+    no_way = OSError(errno.ENETUNREACH, "")
+    assert peers._telling([refused, late]) is late
+    assert peers._telling([away, refused]) is away
+    assert peers._telling([no_way, refused]) is refused
+    assert peers._telling([no_way]) is no_way
+
+
 @pytest.mark.parametrize("new_loop", [asyncio.new_event_loop, uvloop.new_event_loop], ids=["own", "uvloop"])
 @pytest.mark.parametrize("size", [10, 60_000, 500_000])
 def test_a_reset_seen_together_with_an_answer_ends_the_connection_at_once(new_loop, size):
