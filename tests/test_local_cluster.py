@@ -12,12 +12,14 @@ import threading
 import tomllib
 from collections import deque
 from pathlib import Path
+from unittest.mock import Mock
 
 import pytest
 from click.testing import CliRunner
 
 from bench.failover.promises import wait_until
 from kproto import local_cluster
+from kproto.cli.launch import LaunchError, launch
 from kproto.cli.main import main
 from kproto.directory import IDENTITY_FILE, open_directory
 from kproto.disk import Disk
@@ -322,6 +324,18 @@ def test_nothing_is_started_for_nobody(tmp_path: Path) -> None:
     )
     assert (done.returncode, done.stdout, done.stderr) == (1, "", "who wanted them is gone\n")
     assert not (tmp_path / "ran").exists()
+
+
+@pytest.mark.parametrize("shown", [FileNotFoundError(), "1"])
+def test_nothing_is_started_that_could_not_be_found_again(
+    shown: OSError | str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Without /proc, or with that of other processes: the brokers ran, and no command knew of them."""
+    wanted = [{"name": "b", "within": ["true"], "arguments": [], "log": str(tmp_path / "log")}]
+    monkeypatch.setattr(os, "readlink", Mock(side_effect=[shown]))
+    monkeypatch.setattr(os, "fork", Mock(side_effect=AssertionError))
+    with pytest.raises(LaunchError, match="/proc does not show the processes"):
+        launch(wanted, os.getppid())
 
 
 def test_a_broker_that_ends_while_it_is_stopped(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -70,6 +70,8 @@ def launch(brokers: list[dict[str, Any]], parent: int) -> list[tuple[int, int]]:
         raise LaunchError(f"{error.filename}: {error.strerror}") from None
     if os.getppid() != parent:
         raise LaunchError("who wanted them is gone")
+    if not _processes_are_shown():
+        raise LaunchError("/proc does not show the processes of this system: no command would find them")
     started: list[int] = []
     for broker, log in zip(brokers, logs, strict=True):
         pid = _fork(started)
@@ -78,6 +80,14 @@ def launch(brokers: list[dict[str, Any]], parent: int) -> list[tuple[int, int]]:
             _become(broker)
         started.append(pid)
     return [(pid, found.born) for pid in started if (found := process_of(pid))]
+
+
+def _processes_are_shown() -> bool:
+    """Whether /proc is there, and of these processes: not that of another PID namespace."""
+    try:
+        return os.readlink("/proc/self") == str(os.getpid())
+    except OSError:
+        return False
 
 
 def _fork(started: list[int]) -> int:
