@@ -52,7 +52,7 @@ class Flushing:
         self._clock = clock
         self._ports = ports
         self.flush_bytes = settings.kproto_flush_bytes
-        memory = settings.kproto_log_memory_bytes
+        memory = min(settings.kproto_log_memory_bytes, settings.kproto_request_memory_bytes // 2)
         limit = memory + settings.kproto_request_memory_bytes
         self.pool = BlockPool(memory, limit, self._make_room, self._is_full)
         self.dirty: dict[Partition, float] = {}

@@ -92,6 +92,15 @@ def test_memory_stays_within_the_budget(tmp_path: Path) -> None:
         assert len(everything(partition)) == partition.size_bytes()
 
 
+def test_a_small_bound_for_everything_bounds_the_data_in_memory_too(tmp_path: Path) -> None:
+    """Half of it at most: alone it was no bound, the data took the 64 MB that it may have by default."""
+    log = Log(tmp_path, settings={"kproto.request.memory.bytes": "2097152"})
+    for _ in range(30):
+        log.partition().append(batch(100_000))
+        log.run_deferred()
+        assert log.manager.pool.used <= 1048576
+
+
 def test_undurable_data_is_never_evicted(tmp_path: Path) -> None:
     log = Log(tmp_path, automatic=False, settings={"kproto.log.memory.bytes": "1048576"})
     partition = log.partition()
