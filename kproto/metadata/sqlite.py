@@ -11,6 +11,7 @@ revision, and is believed only when it matches. Files of versions without them g
 from __future__ import annotations
 
 import asyncio
+import errno
 import json
 import os
 import threading
@@ -72,6 +73,8 @@ _RANGE: Final = "SELECT key, value, revision, crc FROM entries WHERE key >= ? AN
 _FULL: Final = "disk is full"
 """What SQLite says then; its numeric code is not in every error."""
 _ALL: Final = "SELECT key, value, revision, crc FROM entries ORDER BY key"
+_LONGEST_PATH: Final = 504
+"""Bytes of the longest name that SQLite opens: it needs room for its log's."""
 _DAMAGED: Final = ("malformed", "not a database")
 """The same of a file whose structure is broken."""
 _HEAD: Final = "head"
@@ -331,9 +334,18 @@ def _open_file(path: str, new: bool) -> tuple[sqlite3.Connection, int, int]:
     except StoreError:
         raise
     except Exception as error:  # what SQLite says of a damaged file need not be text, for one
-        locked = "locked" in str(error)
-        reason = "another process has it open" if locked else _explained(error)
-        raise StoreError(f"{path}: cannot open the metadata store: {reason}") from None
+        raise StoreError(f"{path}: cannot open the metadata store: {_refusal(path, error)}") from None
+
+
+def _refusal(path: str, error: Exception) -> str:
+    """Why the file cannot be opened, which SQLite may call an I/O error of the disk."""
+    if "locked" in str(error):
+        return "another process has it open"
+    if os.path.exists(path) and not os.access(path, os.R_OK | os.W_OK):
+        return os.strerror(errno.EACCES)
+    if len(os.fsencode(os.path.realpath(path))) > _LONGEST_PATH:
+        return f"SQLite takes no path of more than {_LONGEST_PATH} bytes"
+    return _explained(error)
 
 
 def _prepare(connection: sqlite3.Connection, path: str, new: bool) -> tuple[int, int]:

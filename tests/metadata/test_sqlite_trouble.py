@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
+import os
 import sqlite3
 from pathlib import Path
 
@@ -73,3 +75,28 @@ def test_a_failure_that_nobody_expected_does_not_end_the_store(
         await store.close()
 
     asyncio.run(asyncio.wait_for(body(), 60))
+
+
+def test_a_file_that_somebody_else_owns_is_no_damaged_disk(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """SQLite said "disk I/O error" of one that may be read and not written."""
+    path = tmp_path / "metadata.sqlite"
+    path.mkdir()
+    monkeypatch.setattr(os, "access", lambda *_: False)
+    with pytest.raises(StoreError, match=r": Permission denied$"):
+        asyncio.run(SqliteStore.open(str(path)))
+
+
+def test_a_path_that_is_too_long_for_sqlite(tmp_path: Path) -> None:
+    folder = tmp_path / ("a" * 250)
+    longest = 504 - len(f"{folder}//metadata.sqlite")
+    for length, message in ((longest, None), (longest + 1, "no path of more than 504 bytes$")):
+        path = folder / ("b" * length) / "metadata.sqlite"
+        path.parent.mkdir(parents=True)
+        with pytest.raises(StoreError, match=message) if message else contextlib.nullcontext():
+            asyncio.run(opened_and_closed(str(path)))
+
+
+async def opened_and_closed(path: str) -> None:
+    await (await SqliteStore.open(path)).close()
