@@ -35,7 +35,7 @@ from kproto.wire.internal import Api, InternalError, decode_json, decode_mixed, 
 if TYPE_CHECKING:
     from kproto.controller.controller import Controller
     from kproto.controller.loop import ControllerLoop
-    from kproto.metadata import Change
+    from kproto.metadata import BrokerRecord, Change
 
 log = logging.getLogger(__name__)
 
@@ -161,13 +161,11 @@ class ControllerService:
                 log.warning("broker %d is refused: %s", caller.node_id, message)
             return _refused(KafkaError(ErrorCode.INCONSISTENT_CLUSTER_ID, message))
         known = image.brokers.get(broker.node_id)
-        now = self._loop.now()
-        if (
-            known is not None
-            and known.store_id != broker.store_id
-            and self._loop.sessions.in_use(broker.node_id, now)
-        ):
+        in_use = known is not None and self._loop.sessions.in_use(broker.node_id, self._loop.now())
+        if known is not None and in_use and not _is_same_broker(known, broker):
             message = f"Another broker is here as {broker.node_id}; each needs a node.id of its own."
+            if known.store_id == broker.store_id:
+                message = f"A broker with a copy of this data directory is here as {broker.node_id}."
             return _refused(KafkaError(ErrorCode.DUPLICATE_BROKER_REGISTRATION, message))
         registration = Registration(
             broker.node_id,
@@ -280,6 +278,14 @@ def _failed(error: KafkaError) -> Outcome:
     if error.code is ErrorCode.NOT_CONTROLLER:
         return InternalError.NOT_CONTROLLER, ()
     return _refused(error)
+
+
+def _is_same_broker(known: BrokerRecord, broker: BrokerRecord) -> bool:
+    """Whether that is the one that is known, started anew before its end was noticed. Two at different
+    addresses with the same data directory are the broker and somebody's copy of it: who was let in would
+    fence the other one, which starts anew and does the same, for ever."""
+    here, there = ((one.store_id, one.internal_host, one.internal_port) for one in (known, broker))
+    return here == there
 
 
 def _refused(error: KafkaError) -> Outcome:

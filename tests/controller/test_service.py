@@ -332,6 +332,22 @@ def test_registrations_that_cannot_be(caplog: pytest.LogCaptureFixture) -> None:
     with_cluster(1, body)
 
 
+def test_a_copy_of_the_directory_of_a_broker_that_runs_is_refused() -> None:
+    """It fenced that one, which started anew and fenced the copy, and so on."""
+
+    async def body(head: Head, two: Member) -> None:
+        copy = Member(head, 2)
+        with pytest.raises(KafkaError, match="with a copy of this data directory is here as 2") as no:
+            await copy.client.register(copy.record(), 5)
+        assert no.value.code is ErrorCode.DUPLICATE_BROKER_REGISTRATION
+        first = two.client.epoch
+        await two.client.register(two.record(), 5)  # its end may not have been noticed
+        assert two.client.epoch > first
+        await copy.die()
+
+    with_cluster(1, body)
+
+
 def test_a_process_that_starts_again_is_taken_at_once_even_with_an_empty_directory() -> None:
     async def body(head: Head, two: Member) -> None:
         first = two.client.epoch
