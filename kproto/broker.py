@@ -564,8 +564,10 @@ def _be_patient() -> None:
     code and data come back into the caches of a core that somebody else has used once for all of them.
     Whoever starts it with another policy (chrt) means that.
     """
-    if sys.platform == "linux" and os.sched_getscheduler(0) == os.SCHED_OTHER:
-        with contextlib.suppress(OSError):
+    if sys.platform != "linux":
+        return
+    with contextlib.suppress(OSError):  # musl, the C library of Alpine Linux, does not even ask the system
+        if os.sched_getscheduler(0) == os.SCHED_OTHER:
             os.sched_setscheduler(0, os.SCHED_BATCH, os.sched_param(0))
 
 

@@ -347,6 +347,17 @@ def test_another_policy_that_a_process_was_started_with_stays() -> None:
     assert int(done.stdout) == os.SCHED_IDLE
 
 
+def test_a_system_that_tells_no_policy_is_no_reason_not_to_start() -> None:
+    """With musl, the C library of Alpine Linux, the question is an error."""
+    code = (
+        "import errno, os; from kproto import broker\n"
+        "def unknown(*_): raise OSError(errno.ENOSYS, os.strerror(errno.ENOSYS))\n"
+        "os.sched_getscheduler = os.sched_setscheduler = unknown\n"
+        "broker._be_patient()"
+    )
+    subprocess.run([sys.executable, "-c", code], check=True)
+
+
 def test_a_broker_inside_a_test_leaves_its_process_as_it_is() -> None:
     before = os.sched_getscheduler(0)
     with kafka_broker():
