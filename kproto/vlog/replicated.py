@@ -603,13 +603,14 @@ class ReplicatedPusher(Pusher):
         segment.sent(copy, frame)
         file = self._file
         first = file.header if file is not None and frame.position == segment.start else None
-        done = partial(self._answered, segment, copy, target.node_id, frame.position + frame.length)
+        begin, end = frame.position, frame.position + frame.length
+        done = partial(self._answered, segment, copy, target.node_id, begin, end)
         self._shared.backups.push(target, first, frame.pieces, done)
 
     def _answered(
-        self, segment: VirtualSegment, copy: int, node_id: int, end: int, answer: PushAnswer
+        self, segment: VirtualSegment, copy: int, node_id: int, begin: int, end: int, answer: PushAnswer
     ) -> None:
-        """A backup answered the push of the frame that ends at ``end``."""
+        """A backup answered the push of the frame from ``begin`` to ``end``."""
         if self._stopped:
             return
         if fenced(answer):
@@ -621,7 +622,7 @@ class ReplicatedPusher(Pusher):
             self._copied(segment, copy, end)
             if segment.copies[copy].sent != segment.end:
                 self._catch_up(segment, copy)
-        elif not self._put_off(segment, copy, node_id, end, answer):
+        elif not self._put_off(segment, copy, node_id, begin, end, answer):
             self._replace([node_id])
             self.run()
 
@@ -666,11 +667,11 @@ class ReplicatedPusher(Pusher):
     # Failures
 
     def _put_off(
-        self, segment: VirtualSegment, copy: int, node_id: int, end: int, answer: PushAnswer
+        self, segment: VirtualSegment, copy: int, node_id: int, begin: int, end: int, answer: PushAnswer
     ) -> bool:
-        """Whether who refused the frame that ends at ``end`` is asked again: it has no room, and is hoped
-        for. What it says about the frames behind that one counts for nothing: they do not continue its copy.
-        """
+        """Whether who refused the frame from ``begin`` to ``end`` is asked again: it has no room, and is
+        hoped for. What it says about the frames behind that one counts for nothing: they do not continue its
+        copy. The answer to the one before may be behind this one, where acks wait for syncs."""
         if answer.outcome is PushOutcome.UNREACHABLE:
             return False
         if segment.copies[copy].sent < end:
@@ -679,7 +680,7 @@ class ReplicatedPusher(Pusher):
         if answer.outcome is not PushOutcome.FULL or not self._hopes([node_id], waited):
             return False
         self._shared.suspects.add(node_id, waited)
-        segment.failed(copy)
+        segment.failed(copy, begin)
         self._offers.ask(AGAIN_S)
         return True
 

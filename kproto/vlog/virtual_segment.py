@@ -20,7 +20,7 @@ class Progress:
     """How far one copy of a virtual segment is. Invariant: ``acked <= sent <= queued``.
 
     The next thing to send is derived from these values alone, so the thirtieth failure takes the same way
-    through the code as the first (STYLE 1.3): a failed copy goes back to ``sent = acked``.
+    through the code as the first (STYLE 1.3): ``sent`` of a failed copy goes back.
     """
 
     __slots__ = ("acked", "queued", "sent")
@@ -193,10 +193,11 @@ class VirtualSegment:
             self._done_chain = done[-1].chain
         return done
 
-    def failed(self, copy: int) -> None:
-        """What was sent to ``copy`` and not acked must be sent again."""
+    def failed(self, copy: int, position: int) -> None:
+        """What was sent to ``copy`` from ``position`` on must be sent again. What was sent before that may be
+        acked yet."""
         progress = self.copies[copy]
-        progress.sent = progress.acked
+        progress.sent = max(min(progress.sent, position), progress.acked)
 
     def close(self, end: int) -> list[Frame]:
         """No more frames; the segment ends at ``end`` (rule 13: at its durable header when a copy is lost).

@@ -165,3 +165,26 @@ def test_one_that_has_room_is_enough_to_go_on_without_the_other() -> None:
     world.flow()
     assert (part.high_watermark, backups_of(world, 2)) == (2, [other])
     world.check()
+
+
+def test_the_ack_of_a_frame_may_come_behind_the_refusal_of_the_next_one() -> None:
+    """It waits for a sync, which a refusal does not (found by attack: an invariant was broken)."""
+    world = ClusterWorld.begin(2, 1)
+    part = world.partition(flush__messages="1")
+    part.append()
+    world.flow()
+    for full in (False, True):
+        world.nodes[1].full = full
+        part.append()
+        vlog_of(part).when_written(vlog_of(part).end, lambda: None)
+        world.loop.turn()
+        world.loop.advance(0.01)
+        world.backups.deliver(0)
+    world.backups.answer(1)
+    world.backups.answer(0)
+    assert part.high_watermark == 2
+    fill(world, False)
+    passing(world, 2)
+    assert part.high_watermark == 3
+    assert list(world.vsegs.records) == [(1, 1)]
+    world.check()

@@ -76,7 +76,7 @@ class Model:
     def fail(self, copy: int) -> None:
         self.flying[copy].clear()
         for segment in self.log.segments:
-            segment.failed(copy)
+            segment.failed(copy, segment.copies[copy].acked)
 
     def roll(self) -> None:
         self.log.close()
