@@ -671,13 +671,16 @@ class ReplicatedPusher(Pusher):
     ) -> bool:
         """Whether who refused the frame from ``begin`` to ``end`` is asked again: it has no room, and is
         hoped for. What it says about the frames behind that one counts for nothing: they do not continue its
-        copy. The answer to the one before may be behind this one, where acks wait for syncs."""
+        copy. The answer to the one before may be behind this one, where acks wait for syncs.
+
+        Nor is it asked again when another segment is wanted: nothing goes on before this one is closed."""
         if answer.outcome is PushOutcome.UNREACHABLE:
             return False
         if segment.copies[copy].sent < end:
             return True
         waited = self._clock.monotonic() - self._flying_since
-        if answer.outcome is not PushOutcome.FULL or not self._hopes([node_id], waited):
+        in_the_way = self._renewing and self._shared.heard()
+        if answer.outcome is not PushOutcome.FULL or in_the_way or not self._hopes([node_id], waited):
             return False
         self._shared.suspects.add(node_id, waited)
         segment.failed(copy, begin)

@@ -41,6 +41,7 @@ def asked(world: ClusterWorld, part: ClusterPartition, seconds: float, told: lis
         for _ in range(10):
             world.loop.advance(0.01)
             world.flow()
+        world.manager.tick()
 
 
 def test_all_others_are_asked_again_every_second() -> None:
@@ -187,4 +188,53 @@ def test_the_ack_of_a_frame_may_come_behind_the_refusal_of_the_next_one() -> Non
     passing(world, 2)
     assert part.high_watermark == 3
     assert list(world.vsegs.records) == [(1, 1)]
+    world.check()
+
+
+def test_a_segment_is_closed_by_age_though_its_backup_has_no_room() -> None:
+    """The next one was wanted, and acks=1 stood still until this one was durable (found by attack)."""
+    world = ClusterWorld.begin(2, 1, kproto__virtual__segment__ms="10000")
+    part = world.partition()
+    part.append()
+    world.flow()
+    fill(world)
+    told: list[float] = []
+    asked(world, part, 25, told)
+    assert len(told) == 250
+    assert max(told) < 1.1
+    assert len(world.vsegs.records) == 3
+    fill(world, False)
+    passing(world, 2)
+    assert part.high_watermark == 251
+    world.check()
+
+
+def test_what_is_durable_can_be_left_behind_though_a_backup_has_no_room() -> None:
+    """(12b)"""
+    world, part, _ = one_backup()
+    fill(world)
+    asked(world, part, 1, [])
+    left = world.manager.leave_behind()
+    passing(world, 2)
+    assert world.manager.left_behind(left)
+    assert part.high_watermark == 1
+    world.check()
+
+
+def test_another_segment_waits_for_room_while_no_controller_is_heard() -> None:
+    """Nobody could record it."""
+    world, part, _ = one_backup()
+    (pusher,) = world.pushers
+    fill(world)
+    part.append()
+    world.flow()
+    pusher._shared.heard = lambda: False
+    pusher.renew()
+    passing(world, 3)
+    assert list(world.vsegs.records) == [(1, 1)]
+    fill(world, False)
+    world.loop.advance(1.0)
+    world.backups.deliver(0)
+    world.backups.answer(0)
+    assert part.high_watermark == 2
     world.check()
