@@ -68,6 +68,9 @@ EARLY_S: Final = 0.005
 """Rather many chunks in one frame than many frames, unless it takes longer than this."""
 AGAIN_S: Final = 1.0
 """Between two segments with backups that have all failed lately, and two offers to one without room."""
+BEHIND_FRAMES: Final = 32
+BEHIND_BYTES: Final = 2 * FRAME_BYTES
+"""So much is on its way at once to a backup that lacks more."""
 WIDEN_S: Final = 5.0
 WIDEN_MOST_S: Final = 80.0
 
@@ -621,7 +624,7 @@ class ReplicatedPusher(Pusher):
             self._shared.suspects.clear(node_id)
             self._copied(segment, copy, end)
             if segment.copies[copy].sent != segment.end:
-                self._catch_up(segment, copy)
+                self._send_behind(segment, copy, BEHIND_FRAMES)
         elif not self._put_off(segment, copy, node_id, begin, end, answer):
             self._replace([node_id])
             self.run()
@@ -687,23 +690,20 @@ class ReplicatedPusher(Pusher):
         self._offers.ask(AGAIN_S)
         return True
 
-    def _lacks(self, segment: VirtualSegment, copy: int) -> Frame | None:
-        """The oldest frame that the journal has, and this copy was not sent."""
-        frame = segment.unsent(copy)
-        return frame if frame is not None and frame.position < segment.copies[OWNER].sent else None
-
     def _offer(self) -> None:
         """Ask backups without room whether they have some: one frame each."""
         segment = self.vlog.open_segment
-        for copy, target in enumerate(self._targets, 1):
-            if segment is None or segment.closed or self._stopped:
-                return
-            if (frame := self._lacks(segment, copy)) is not None:
-                self._push(segment, copy, target, frame)
+        for copy in range(1, 1 + len(self._targets)):
+            if segment is not None:
+                self._send_behind(segment, copy, 1)
 
-    def _catch_up(self, segment: VirtualSegment, copy: int) -> None:
-        """It has room: send what it lacks."""
-        while not (segment.closed or self._stopped) and (frame := self._lacks(segment, copy)) is not None:
+    def _send_behind(self, segment: VirtualSegment, copy: int, most: int) -> None:
+        """Send what a copy lacks, no more than ``most`` frames at once. The connection takes only so much,
+        also of other virtual logs, and this loop has more to do: each answer asks for more."""
+        progress, journal = segment.copies[copy], segment.copies[OWNER]
+        for frame in segment.lacks(copy, most, BEHIND_BYTES):
+            if segment.closed or self._stopped or not progress.sent == frame.position < journal.sent:
+                return
             self._push(segment, copy, self._targets[copy - 1], frame)
 
     def _look(self) -> None:

@@ -153,6 +153,22 @@ class VirtualSegment:
             return None
         return next((frame for frame in self.frames if frame.position >= sent), None)
 
+    def lacks(self, copy: int, count: int, size: int) -> list[Frame]:
+        """The next frames that ``copy`` needs: only so many that no more than ``count``, nor than ``size``
+        bytes but for a single one, are on their way to it then."""
+        progress = self.copies[copy]
+        found: list[Frame] = []
+        flying = 0
+        for frame in self.frames:
+            if frame.position < progress.acked:
+                continue
+            if flying and (flying == count or frame.position + frame.length > progress.acked + size):
+                break
+            flying += 1
+            if frame.position >= progress.sent:
+                found.append(frame)
+        return found
+
     def sent(self, copy: int, frame: Frame) -> None:
         """``frame`` is on its way to ``copy``."""
         progress = self.copies[copy]

@@ -168,6 +168,38 @@ def test_one_that_has_room_is_enough_to_go_on_without_the_other() -> None:
     world.check()
 
 
+@pytest.mark.parametrize(("size", "most"), [(100, 32), (1 << 20, 8)])
+def test_what_it_lacks_is_sent_a_part_at_a_time(size: int, most: int) -> None:
+    """A connection takes 64 MB at once, and a frame too many was the end of the copy, and of those of other
+    virtual logs (found by attack)."""
+    world = ClusterWorld.begin(
+        2, 1, kproto__virtual__segment__bytes=str(64 << 20), kproto__journal__bytes=str(256 << 20)
+    )
+    part = world.partition()
+    part.append()
+    world.flow()
+    fill(world)
+    for _ in range(60):
+        part.append(size)
+        vlog_of(part).when_written(vlog_of(part).end, lambda: None)
+        world.loop.turn()
+        world.loop.advance(0.01)
+        world.flow()
+    fill(world, False)
+    sent: list[int] = []
+    for _ in range(200):
+        world.loop.advance(0.01)
+        sent.append(len(world.backups.pushes))
+        for _ in range(sent[-1]):
+            world.backups.deliver(0)
+        for _ in range(sent[-1]):
+            world.backups.answer(0)
+    assert part.high_watermark == 61
+    assert most // 2 < max(sent) <= most
+    assert list(world.vsegs.records) == [(1, 1)]
+    world.check()
+
+
 def test_the_ack_of_a_frame_may_come_behind_the_refusal_of_the_next_one() -> None:
     """It waits for a sync, which a refusal does not (found by attack: an invariant was broken)."""
     world = ClusterWorld.begin(2, 1)
