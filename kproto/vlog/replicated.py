@@ -38,7 +38,7 @@ from kproto.vlog.gathering import Gathering
 from kproto.vlog.later import Later
 from kproto.vlog.ports import OpenVseg, PushOutcome
 from kproto.vlog.pusher import Pusher, how_many_fit
-from kproto.vlog.replication import alone, counts, fenced, may_leave, may_roll, may_widen, stalled, stored
+from kproto.vlog.replication import Suspects, counts, fenced, may_leave, may_roll, may_widen, stalled, stored
 from kproto.vlog.states import States
 from kproto.vlog.virtual_log import OWNER
 
@@ -68,6 +68,8 @@ EARLY_S: Final = 0.005
 """Rather many chunks in one frame than many frames, unless it takes longer than this."""
 AGAIN_S: Final = 1.0
 """Between two segments with backups that have all failed lately, and two offers to one without room."""
+FULL_S: Final = 20.0
+"""Nobody is wanted, to have more copies, who had no room so lately, if it lasted."""
 BEHIND_FRAMES: Final = 32
 BEHIND_BYTES: Final = 2 * FRAME_BYTES
 """So much is on its way at once to a backup that lacks more."""
@@ -95,6 +97,7 @@ class ReplicatedPusher(Pusher):
         "_filled_at",
         "_flight",
         "_flying_since",
+        "_full",
         "_gathering",
         "_offers",
         "_proposed",
@@ -143,6 +146,8 @@ class ReplicatedPusher(Pusher):
         self._stall_look = Later(self._loop, self._look)
         """When a backup may have been silent for too long."""
         self._doubted: Frame | None = None
+        self._full = Suspects(self._clock)
+        """Who has no room for this virtual log, and may have some reserved for others."""
         self._offers = Later(self._loop, self._offer)
         """When a backup that had no room may have some."""
         self._proposed: JournalFile | None = None
@@ -285,7 +290,7 @@ class ReplicatedPusher(Pusher):
         segment = self.vlog.open_segment
         if segment is None:
             return
-        gone = self._restarted()
+        gone = self._shared.restarted(self._targets, self._epochs)
         if gone and not self._stopped:
             self._replace(gone)
             for target in self._targets:
@@ -303,17 +308,10 @@ class ReplicatedPusher(Pusher):
                 self._renewing = True  # it does not fit here, and without traffic nobody else goes on
             self.run()
 
-    def _restarted(self) -> list[int]:
-        """Backups that are not the processes any more which were chosen: what they had may be gone."""
-        now = [self._shared.epoch_of(target) for target in self._targets]
-        return [
-            target.node_id
-            for target, epoch, before in zip(self._targets, now, self._epochs, strict=True)
-            if epoch is None or epoch != before
-        ]
-
     def members_changed(self, gone: frozenset[int]) -> None:
         """The live brokers changed; ``gone`` are none any more."""
+        for node_id in gone:
+            self._full.clear(node_id)
         if self._stopped or self._proposed is not None:
             return
         self._widen_at, self._widen_wait = 0.0, WIDEN_S
@@ -515,10 +513,10 @@ class ReplicatedPusher(Pusher):
         there is hope (see the module's text). None: not now."""
         shared, now = self._shared, self._clock.monotonic()
         avoided = shared.suspects.now()
-        if not alone(shared.members, avoided):
+        if not shared.alone(avoided):
             return avoided
-        avoided = shared.suspects.hopeless(shared.lag_s)
-        if alone(shared.members, avoided):
+        avoided = shared.suspects.hopeless(shared.lag_s) | self._full.hopeless(shared.lag_s)
+        if shared.alone(avoided):
             return avoided
         if now < self._again_at:
             self._retry.ask(self._again_at - now)
@@ -622,6 +620,7 @@ class ReplicatedPusher(Pusher):
             self.late += 1
         elif stored(answer, end):
             self._shared.suspects.clear(node_id)
+            self._full.clear(node_id)
             self._copied(segment, copy, end)
             if segment.copies[copy].sent != segment.end:
                 self._send_behind(segment, copy, BEHIND_FRAMES)
@@ -681,11 +680,13 @@ class ReplicatedPusher(Pusher):
             return False
         if segment.copies[copy].sent < end:
             return True
-        waited = self._clock.monotonic() - self._flying_since
-        in_the_way = self._renewing and self._shared.heard()
-        if answer.outcome is not PushOutcome.FULL or in_the_way or not self._hopes([node_id], waited):
+        if answer.outcome is not PushOutcome.FULL:
             return False
-        self._shared.suspects.add(node_id, waited)
+        self._full.add(node_id, self._clock.monotonic() - self._flying_since, FULL_S)
+        waited = self._full.failing(node_id)
+        self._shared.is_full(node_id, waited)
+        if (self._renewing and self._shared.heard()) or not self._hopes([node_id], waited):
+            return False
         segment.failed(copy, begin)
         self._offers.ask(AGAIN_S)
         return True
@@ -742,7 +743,7 @@ class ReplicatedPusher(Pusher):
         shared = self._shared
         if not shared.heard() and waited < shared.lag_s:
             return True
-        nobody = alone(shared.members, shared.suspects.now().union(late))
+        nobody = shared.alone(shared.suspects.now().union(late))
         return nobody and any(max(waited, shared.suspects.failing(node)) < shared.lag_s for node in late)
 
     def _replace(self, failed: Sequence[int], waited: float = 0.0) -> None:
@@ -752,7 +753,8 @@ class ReplicatedPusher(Pusher):
         if segment is None or file is None:
             return
         for node_id in failed:
-            self._shared.suspects.add(node_id, waited)
+            is_full = self._full.failing(node_id) > 0
+            (self._shared.is_full if is_full else self._shared.suspects.add)(node_id, waited)
         self._pin()
         self._file = None
         self._flight = self._doubted = None
@@ -776,17 +778,20 @@ class ReplicatedPusher(Pusher):
             file.pins -= 1
         self._unrecorded = []
 
+    def _unwanted(self) -> frozenset[int]:
+        return self._shared.suspects.now() | self._full.now()
+
     def _may_widen(self) -> bool:
         backups = [target.node_id for target in self._targets]
         shared = self._shared
-        return may_widen(self.klass.copies, backups, shared.members, shared.suspects.now())
+        return may_widen(self.klass.copies, backups, shared.members, self._unwanted())
 
     def _may_leave(self) -> bool:
         shared = self._shared
         if not shared.drained:
             return False
         backups = [target.node_id for target in self._targets]
-        return may_leave(self.klass.copies, backups, shared.members, shared.drained, shared.suspects.now())
+        return may_leave(self.klass.copies, backups, shared.members, shared.drained, self._unwanted())
 
     def _estimate(self) -> None:
         """How many copies the first segment will have, as far as one can tell."""

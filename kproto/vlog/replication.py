@@ -5,7 +5,7 @@ The rules that decide something are small functions, so that a test can take one
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable
+from collections.abc import Callable, Collection, Iterable, Sequence
 from typing import TYPE_CHECKING, Final
 
 from kproto.vlog.ports import PushAnswer, PushOutcome
@@ -87,13 +87,13 @@ class Suspects:
         self._since: dict[int, float] = {}
         """Node id -> since when nothing is known to be stored there."""
 
-    def add(self, node_id: int, waited: float = 0.0) -> None:
+    def add(self, node_id: int, waited: float = 0.0, longest: float = LONGEST_SUSPICION_S) -> None:
         """``node_id`` failed; ``waited`` seconds went by without an answer."""
         now = self._clock.monotonic()
         self._since[node_id] = now - max(waited, self.failing(node_id))
         until, wait = self._until.get(node_id, (0.0, 0.0))
         if until <= now:
-            wait = min(wait * 2, LONGEST_SUSPICION_S) if wait else SUSPECT_S
+            wait = min(wait * 2, longest) if wait else SUSPECT_S
             self._until[node_id] = (now + wait, wait)
 
     def clear(self, node_id: int) -> None:
@@ -171,12 +171,33 @@ class Replication:
         self.linger_s = settings.kproto_push_linger_max_ms / 1000
         """How long a virtual log rests at most between two frames."""
 
+    def alone(self, avoided: Collection[int]) -> bool:
+        """See the function."""
+        return alone(self.members, avoided)
+
+    def is_full(self, node_id: int, waited: float) -> None:
+        """``node_id`` has no room, for ``waited`` seconds now. While all others fail, too, and are waited
+        for, it is suspect for no longer than at first: each is asked in turn, for any may be the first one
+        that has some."""
+        others = [self.suspects.failing(node) for node in self.members if node != node_id]
+        all_fail = bool(others) and all(0.0 < failing < self.lag_s for failing in others)
+        self.suspects.add(node_id, waited, SUSPECT_S if all_fail else LONGEST_SUSPICION_S)
+
     def lose(self) -> None:
         """Nothing is owned any more (rule 16)."""
         if not self.lost:
             self.lost = True
             self._on_lost()
             self.vsegs.on_ownership_lost()
+
+    def restarted(self, targets: Sequence[CopyTarget], epochs: Sequence[int | None]) -> list[int]:
+        """Those of ``targets`` that are not the processes any more which were chosen, of these broker
+        ``epochs``: what they had may be gone."""
+        return [
+            target.node_id
+            for target, before in zip(targets, epochs, strict=True)
+            if (now := self.epoch_of(target)) is None or now != before
+        ]
 
     def change_members(self, members: tuple[int, ...], drained: frozenset[int]) -> frozenset[int]:
         """``members`` are the live brokers besides this one, in order; returns those that are not any

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from kproto.vlog.frame import decode_frame_header
+from kproto.vlog.ports import PushAnswer
 from kproto.vlog.virtual_log import VirtualLog
 from tests.vlog.cluster import ClusterPartition, ClusterWorld, Node, backups_of, begun
 
@@ -269,4 +271,53 @@ def test_another_segment_waits_for_room_while_no_controller_is_heard() -> None:
     world.backups.deliver(0)
     world.backups.answer(0)
     assert part.high_watermark == 2
+    world.check()
+
+
+def test_one_copy_has_to_do_though_another_virtual_log_finds_room() -> None:
+    """Where room was reserved for it. What it stores there made this one wait anew each time (found by
+    attack)."""
+    world = ClusterWorld.begin(2, 1)
+    part, other = world.partition(), world.partition(index=1, flush__messages="1")
+    for one in (part, other):
+        one.append()
+    world.flow()
+    node, push = world.nodes[1], world.nodes[1].push
+
+    def push_where_reserved(first: bytes | None, frame: bytes) -> PushAnswer:
+        header = decode_frame_header(frame)
+        assert header is not None
+        node.full = header.vlog == vlog_of(part).vlog_id
+        return push(first, frame)
+
+    node.push = push_where_reserved  # type: ignore[method-assign]
+    waits = 0
+    for _ in range(200):
+        for one in (part, other):
+            one.append()
+        passing(world, 1)
+        waits += part.high_watermark < part.log_end_offset
+    assert other.high_watermark == 201
+    assert waits < 50, "once, and not after each try to have two copies again"
+    world.check()
+
+
+@pytest.mark.parametrize("seconds", [3, 8, 12, 17, 22])
+def test_all_others_without_room_are_asked_in_turn(seconds: int) -> None:
+    """The one that had room again was not asked for up to 15 s, and records went on in one copy (found by
+    attack)."""
+    world = ClusterWorld.begin(2, 2)
+    part = world.partition()
+    part.append()
+    world.flow()
+    fill(world)
+    part.append()
+    world.flow()
+    passing(world, seconds)
+    assert part.high_watermark == 1
+    (waited_for,) = backups_of(world, max(world.vsegs.records)[1])
+    world.nodes[3 - waited_for].full = False
+    passing(world, 7)
+    assert (part.high_watermark, part.vlog.live_copies) == (2, 2)
+    assert len(world.vsegs.records) <= 8
     world.check()
