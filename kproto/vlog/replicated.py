@@ -589,7 +589,7 @@ class ReplicatedPusher(Pusher):
         for copy, target in enumerate(self._targets, 1):
             if segment.closed or self._stopped:
                 return False
-            if segment.copies[copy].sent == frame.position:
+            if segment.takes(copy, frame, BEHIND_BYTES):
                 self._push(segment, copy, target, frame)
         if self.klass.policy is not FlushPolicy.SYNCED and not (segment.closed or self._stopped):
             self._copied(segment, OWNER, end)

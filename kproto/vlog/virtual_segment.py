@@ -169,6 +169,14 @@ class VirtualSegment:
                 found.append(frame)
         return found
 
+    def takes(self, copy: int, frame: Frame, size: int) -> bool:
+        """Whether ``copy`` was sent all before ``frame``, and no more than ``size`` bytes, but for a single
+        frame, are on their way to it with this one."""
+        progress, position = self.copies[copy], frame.position
+        if progress.sent != position:
+            return False
+        return progress.acked == position or position + frame.length - progress.acked <= size
+
     def sent(self, copy: int, frame: Frame) -> None:
         """``frame`` is on its way to ``copy``."""
         progress = self.copies[copy]

@@ -202,6 +202,28 @@ def test_what_it_lacks_is_sent_a_part_at_a_time(size: int, most: int) -> None:
     world.check()
 
 
+def test_no_more_than_that_is_on_its_way_to_who_is_silent() -> None:
+    """The frames after a long wait are large, those that do not wait for backups, too: the third one was more
+    than a connection takes, once a second, as long as somebody wrote with acks=1 (found by attack)."""
+    sizes = {"kproto__virtual__segment__bytes": str(64 << 20), "kproto__journal__bytes": str(256 << 20)}
+    world = ClusterWorld.begin(2, 1, **sizes)
+    part = world.partition()
+    part.append()
+    world.flow()
+    told: list[int] = []
+    for number in range(40):
+        part.append(1 << 20)
+        vlog_of(part).when_written(vlog_of(part).end, lambda number=number: told.append(number))
+        world.loop.turn()
+        world.loop.advance(0.01)
+    assert told == [*range(40)]
+    assert 3 < len(world.backups.pushes) < 9
+    world.flow()
+    assert part.high_watermark == 41
+    assert list(world.vsegs.records) == [(1, 1)]
+    world.check()
+
+
 def test_the_ack_of_a_frame_may_come_behind_the_refusal_of_the_next_one() -> None:
     """It waits for a sync, which a refusal does not (found by attack: an invariant was broken)."""
     world = ClusterWorld.begin(2, 1)
