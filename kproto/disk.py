@@ -26,6 +26,8 @@ RETRY_S: Final = 0.05
 PAGE: Final = 4096
 """What the kernel keeps of files in memory, and reads from them, at least."""
 _ZEROS: Final = memoryview(bytes(PAGE))
+_ZEROS_BYTES: Final = 1 << 20
+"""Written at once."""
 _KEEP_SIZE: Final = 1
 NO_DATA: Final = 1 << 62
 """Behind the end of every file."""
@@ -101,8 +103,14 @@ class Disk:
             os.posix_fadvise(fd, 0, 0, os.POSIX_FADV_RANDOM)
 
     def allocate(self, fd: int, position: int, length: int) -> None:
-        """Reserve space so that later writes inside the range cannot meet a full disk."""
-        os.posix_fallocate(fd, position, length)
+        """Reserve space so that later writes inside the range cannot meet a full disk. Where a file system
+        knows no reserving, the C library writes the blocks; Alpine Linux's does not."""
+        try:
+            os.posix_fallocate(fd, position, length)
+        except OSError as error:
+            if error.errno != errno.EOPNOTSUPP:
+                raise
+            _write_zeros(fd, max(position, os.fstat(fd).st_size), position + length)
 
     def allocate_ahead(self, path: str, position: int, length: int) -> None:
         """Take blocks for later writes, beyond the file's end, without moving it. Where that is impossible
@@ -253,6 +261,12 @@ def _patiently(attempt: Callable[[], int]) -> int:
             if error.errno not in NO_DESCRIPTOR or time.monotonic() >= until:
                 raise
         time.sleep(RETRY_S)
+
+
+def _write_zeros(fd: int, begin: int, end: int) -> None:
+    """Of the bytes from ``begin`` to ``end``. OSError leaves some of them written."""
+    while begin < end:
+        begin += os.pwrite(fd, bytes(min(end - begin, _ZEROS_BYTES)), begin)
 
 
 @cache

@@ -182,3 +182,23 @@ def test_space_that_was_only_reserved_is_no_data(tmp_path: Path) -> None:
         assert disk.next_data(fd, 1 << 20) == NO_DATA
     finally:
         disk.close(fd)
+
+
+def test_where_nothing_can_be_reserved_it_is_written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """As glibc does; the first append ended the broker where the C library does not."""
+
+    def refuse(*_: int) -> None:
+        raise OSError(errno.EOPNOTSUPP, os.strerror(errno.EOPNOTSUPP))
+
+    monkeypatch.setattr(os, "posix_fallocate", refuse)
+    disk, path = Disk(), tmp_path / "file"
+    path.write_bytes(b"x" * 5_000)
+    fd = disk.open(str(path))
+    try:
+        disk.allocate(fd, 4_000, 3 << 20)
+        assert path.read_bytes() == b"x" * 5_000 + bytes((3 << 20) - 1_000)
+        assert path.stat().st_blocks * 512 >= 3 << 20, "a full disk would stop the writes to come"
+        disk.allocate(fd, 0, 4_000)
+        assert path.stat().st_size == (3 << 20) + 4_000
+    finally:
+        disk.close(fd)

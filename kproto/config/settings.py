@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 from collections.abc import Iterator, Mapping
 from typing import Final, NamedTuple
@@ -141,7 +142,7 @@ _DRAIN: Final = "kproto.drain"
 _RETENTION: Final = ("log.retention.ms", "log.retention.minutes", "log.retention.hours")
 """The first that is set counts. As in Apache Kafka it is not 0, which only a topic's own retention.ms may be:
 all topics would lose everything."""
-_ANYWHERE: Final = frozenset({"0", "0.0.0.0", "::", "::0", "*"})
+_ANYWHERE: Final = "*"
 _NOT_KEYS: Final = frozenset({"values", "explicit", "topic_defaults"})
 _KEY_OF_FIELD: Final = {name.replace(".", "_"): name for name in BROKER_CONFIGS}
 _FIELD_KEYS: Final = tuple(
@@ -263,7 +264,18 @@ def _first(value: ConfigValue) -> str:
 
 def _is_anywhere(host: str, only_bound: bool) -> bool:
     """Whether nobody can connect to it. Of a listener for clients without a host `told_address` says one."""
-    return host in _ANYWHERE or (not host and not only_bound)
+    return host == _ANYWHERE or _is_zero(host) or (not host and not only_bound)
+
+
+def _is_zero(host: str) -> bool:
+    """Whether it is the address of all interfaces, however it is written: 0, 0.0.0.0, ::, 0:0::0."""
+    import socket  # which most commands do without
+
+    for family in (socket.AF_INET, socket.AF_INET6):
+        with contextlib.suppress(OSError, ValueError):
+            packed = socket.inet_aton(host) if family == socket.AF_INET else socket.inet_pton(family, host)
+            return not any(packed)
+    return False
 
 
 def host_and_port(text: str) -> tuple[str, int]:
