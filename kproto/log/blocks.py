@@ -86,6 +86,7 @@ class BlockPool:
         "_resting",
         "budget",
         "clean",
+        "largest",
         "limit",
         "make_room",
         "spares",
@@ -100,6 +101,8 @@ class BlockPool:
         """``kproto.log.memory.bytes``: beyond it blocks are flushed and evicted."""
         self.limit = limit
         """What may be used while everything beyond the budget is on its way to the journal."""
+        self.largest = limit
+        """Chunks up to this size are taken while little is used, though that goes beyond the limit."""
         self.stuck = stuck
         """Whether flushing is impossible (the disk is full): then the budget is the limit."""
         self.used = 0
@@ -237,7 +240,8 @@ class BlockPool:
         """Whether ``size`` more bytes may be used, perhaps instead of free ones of other classes."""
         if self.used + size <= self.budget or self._drop_free(size):
             return True
-        return self.used + size <= self.limit and not self.stuck()
+        fits = self.used + size <= self.limit or (size <= self.largest and not self.short)
+        return fits and not self.stuck()
 
     def _wake(self) -> None:
         """See whether memory that rested is free now."""

@@ -55,6 +55,7 @@ class Flushing:
         memory = min(settings.kproto_log_memory_bytes, settings.kproto_request_memory_bytes // 2)
         limit = memory + settings.kproto_request_memory_bytes
         self.pool = BlockPool(memory, limit, self._make_room, self._is_full)
+        self.pool.largest = settings.kproto_log_memory_bytes + settings.kproto_request_memory_bytes
         self.dirty: dict[Partition, float] = {}
         """Partitions with bytes that are only in memory and the journal, and since when; oldest first."""
         self._due = Due(self._flush, ports.defer)

@@ -374,7 +374,7 @@ class Partition:
                 self._block_class = min(tail.size_class + 1, len(SIZES) - 1)
             block = pool.take(max(self._block_class, size_class_for(size)))
         if block is None:
-            if size > pool.limit:
+            if size > pool.largest:
                 raise KafkaError(ErrorCode.MESSAGE_TOO_LARGE, "larger than all memory for new data")
             raise KafkaError(ErrorCode.KAFKA_STORAGE_ERROR, "no memory for new data: is the disk full?")
         return block

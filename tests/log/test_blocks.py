@@ -6,6 +6,8 @@ from pathlib import Path
 
 import pytest
 
+from kproto.config import load
+from kproto.directory import LeftAs
 from kproto.errors import ErrorCode, KafkaError
 from kproto.log.blocks import SIZES, BlockPool
 from kproto.log.partition import Partition
@@ -99,6 +101,23 @@ def test_a_small_bound_for_everything_bounds_the_data_in_memory_too(tmp_path: Pa
         log.partition().append(batch(100_000))
         log.run_deferred()
         assert log.manager.pool.used <= 1048576
+
+
+def test_a_small_bound_for_everything_takes_a_large_batch_and_opens_what_was_written_before_it(
+    tmp_path: Path,
+) -> None:
+    """Each one goes beyond the bound alone. They were refused as too large, those in the journal, too."""
+    log = Log(tmp_path, {"max.message.bytes": "104857600"})
+    for _ in range(3):
+        log.partition().append(batch(4_000_000))
+    log.settings = load(None, {"kproto.request.memory.bytes": "1048576"})
+    log.restart(LeftAs.KILLED)
+    partition = log.partition()
+    assert partition.log_end_offset == 3
+    for size in (4_000_000, 10, 4_000_000):
+        partition.append(batch(size))
+        assert log.manager.pool.used <= 524288 + 4_100_000
+    assert len(everything(partition)) == partition.size_bytes()
 
 
 def test_undurable_data_is_never_evicted(tmp_path: Path) -> None:
