@@ -32,7 +32,7 @@ from kproto.metadata import BrokerRecord, CopyTarget, MetadataImage, MetadataSto
 from kproto.metadata.client import Forward, MetadataClient
 from kproto.metadata.history import NOTHING, Seen
 from kproto.metadata.presence import Presence
-from kproto.net.internal import LIMITS, InternalListener
+from kproto.net.internal import LIMITS, Caller, InternalListener
 from kproto.net.peers import Address, Peers
 from kproto.replica.bring_over import BringOver
 from kproto.replica.disowning import Disowning
@@ -156,7 +156,7 @@ class ClusterMember:
         self.presence = Presence(self.node_id, lambda: self.controller.image, self.peers)
         self.listener.serve(Api.PING, lambda _caller, _body, reply: reply(InternalError.NONE), borrowing=True)
         self.peers.on_lost = self._lost
-        self.listener.on_closed = lambda caller: self._lost(caller.node_id)
+        self.listener.on_closed = self._closed
 
     # Start
 
@@ -463,6 +463,14 @@ class ClusterMember:
         first = [leader.node_id] if leader is not None else []
         members = sorted(self._client.image.brokers) if self._client is not None else []
         return first + [node_id for node_id in members if node_id not in first]
+
+    def _closed(self, caller: Caller) -> None:
+        """A caller's connection ended. The member's own were of its epoch: those of somebody who was refused
+        its node id, or of a process before it, say nothing of it, and would let in the former at the next
+        try."""
+        known = self.controller.image.brokers.get(caller.node_id)
+        if known is None or caller.epoch >= known.epoch:
+            self._lost(caller.node_id)
 
     def _lost(self, node_id: int) -> None:
         """A connection with a broker ended."""

@@ -21,9 +21,10 @@ from kproto.member import ClusterMember
 from kproto.metadata import CopyTarget, MetadataImage
 from kproto.metadata.records import BrokerRecord
 from kproto.metadata.vlogs import VlogTable, VsegId, VsegRecord
-from kproto.net.internal import InternalListener
+from kproto.net.internal import Caller, InternalListener
 from kproto.vlog.classes import FlushPolicy
 from kproto.vlog.ports import OpenVseg
+from tests.groups.members import members as started
 
 
 @pytest.mark.parametrize(("advertised", "told"), [("", ("h", 7)), ("b:5", ("b", 5)), ("b:0", ("b", 7))])
@@ -47,6 +48,27 @@ def test_members_are_asked_for_the_controller_behind_whom_the_store_names() -> N
     assert ClusterMember._candidates(member) == [1, 2, 3]
     member._client.image = MetadataImage()
     assert ClusterMember._candidates(member) == []
+
+
+def test_the_connection_of_somebody_who_was_refused_is_not_the_members(tmp_path: Path) -> None:
+    """A copy of its directory was refused at the first try, and let in at the next one: the end of the
+    connection it had asked on was taken for the member's."""
+
+    async def body() -> None:
+        async with started(tmp_path, 2) as cluster:
+            member = cluster.brokers[1]._member
+            assert member is not None
+            assert member._embedded is not None
+            loop = member._embedded
+            epoch = cluster.image().brokers[2].epoch
+            assert loop.sessions.in_use(2, loop.now())
+            for other in (0, epoch - 1):
+                member._closed(Caller(2, other))
+                assert loop.sessions.in_use(2, loop.now())
+            member._closed(Caller(2, epoch))
+            assert not loop.sessions.in_use(2, loop.now())
+
+    asyncio.run(body())
 
 
 def test_a_log_start_that_waits_to_be_stored_does_not_go_back() -> None:
