@@ -8,6 +8,8 @@ from __future__ import annotations
 import os
 from typing import Final
 
+from kproto.disk import Disk
+
 RESERVE_BYTES: Final = 1 << 20
 
 
@@ -29,7 +31,7 @@ class Reserve:
         except OSError:
             return
         try:
-            os.posix_fallocate(file, 0, RESERVE_BYTES)
+            Disk().allocate(file, 0, RESERVE_BYTES)
             self._held = True
         except OSError:
             os.unlink(self._path)

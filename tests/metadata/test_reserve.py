@@ -1,6 +1,10 @@
 """The disk space set aside for metadata."""
 
+import errno
+import os
 from pathlib import Path
+
+import pytest
 
 from kproto.metadata.reserve import RESERVE_BYTES, Reserve
 
@@ -21,3 +25,15 @@ def test_a_full_disk_is_no_error() -> None:
     reserve = Reserve("/dev/full/reserve")
     reserve.hold()
     assert not reserve.give_up()
+
+
+def test_where_nothing_can_be_reserved_it_is_written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """There was no reserve: topics could not be deleted when the disk was full."""
+
+    def refuse(*_: int) -> None:
+        raise OSError(errno.EOPNOTSUPP, os.strerror(errno.EOPNOTSUPP))
+
+    monkeypatch.setattr(os, "posix_fallocate", refuse)
+    file = tmp_path / "reserve"
+    Reserve(str(file)).hold()
+    assert file.stat().st_blocks * 512 >= RESERVE_BYTES
