@@ -143,6 +143,8 @@ _RETENTION: Final = ("log.retention.ms", "log.retention.minutes", "log.retention
 """The first that is set counts. As in Apache Kafka it is not 0, which only a topic's own retention.ms may be:
 all topics would lose everything."""
 _ANYWHERE: Final = "*"
+_MAPPED: Final = bytes(10) + b"\xff\xff"
+"""How an address of IPv4 begins as one of IPv6."""
 _NOT_KEYS: Final = frozenset({"values", "explicit", "topic_defaults"})
 _KEY_OF_FIELD: Final = {name.replace(".", "_"): name for name in BROKER_CONFIGS}
 _FIELD_KEYS: Final = tuple(
@@ -268,13 +270,16 @@ def _is_anywhere(host: str, only_bound: bool) -> bool:
 
 
 def _is_zero(host: str) -> bool:
-    """Whether it is the address of all interfaces, however it is written: 0, 0.0.0.0, ::, 0:0::0."""
+    """Whether it is the address of all interfaces, however it is written: 0, 0.0.0.0, ::, 0:0::0, ::%0,
+    ::ffff:0.0.0.0."""
     import socket  # which most commands do without
 
     for family in (socket.AF_INET, socket.AF_INET6):
         with contextlib.suppress(OSError, ValueError):
-            packed = socket.inet_aton(host) if family == socket.AF_INET else socket.inet_pton(family, host)
-            return not any(packed)
+            if family == socket.AF_INET:
+                return not any(socket.inet_aton(host))
+            packed = socket.inet_pton(family, host.partition("%")[0])
+            return not any(packed.removeprefix(_MAPPED))
     return False
 
 

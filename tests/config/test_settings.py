@@ -105,6 +105,8 @@ def test_lists_and_numbers(tmp_path: Path) -> None:
         ("listeners = 'PLAINTEXT://0:1'\n", "0:1 is no address to connect to"),
         ("listeners = 'PLAINTEXT://[::0]:1'\n", "[::0]:1 is no address to connect to"),
         ("listeners = 'PLAINTEXT://[0:0::0]:1'\n", "[0:0::0]:1 is no address to connect to"),
+        ("listeners = 'PLAINTEXT://[::%0]:1'\n", "[::%0]:1 is no address to connect to"),
+        ("listeners = 'PLAINTEXT://[::ffff:0.0.0.0]:1'\n", "0.0.0.0]:1 is no address to connect to"),
         ("listeners = 'PLAINTEXT://0:1'\n", "listeners: 0:1 is no address to connect to"),
         ("listeners = 'PLAINTEXT://*:1'\n", "is no address to connect to"),
         ("advertised.listeners = 'PLAINTEXT://0.0.0.0:1'\n", "0.0.0.0:1 is no address to connect to"),
