@@ -78,7 +78,7 @@ async def test_others_are_served_while_a_request_names_many_groups(world: World)
     for key, version, least, fields in (
         (FIND, 4, 6, {"coordinator_keys": names}),
         (DESCRIBE, 5, 3, {"groups": names}),
-        (DELETE_GROUPS, 2, 6, {"groups_names": names}),
+        (DELETE_GROUPS, 2, 3, {"groups_names": names}),
     ):
         before = turns
         answer = await world.call(key, version, **fields)

@@ -18,6 +18,7 @@ from kproto.wire.generated.offset_commit import (
     OffsetCommitRequestPartition,
     OffsetCommitRequestTopic,
 )
+from kproto.wire.generated.offset_delete import OffsetDeleteRequestPartition, OffsetDeleteRequestTopic
 from kproto.wire.generated.offset_fetch import OffsetFetchRequestGroup
 from tests.groups.memory_log import MemoryPartition
 from tests.groups.nodes import Node, run, until
@@ -32,7 +33,7 @@ from tests.groups.test_coordinator import (
 )
 from tests.groups.test_leadership import GROUP, INDEX, committed, load_slowly, prepared
 from tests.groups.test_leadership import commit as commit_at
-from tests.groups.world import DELETE_GROUPS, FETCH, FIND, HEARTBEAT, World, scenario
+from tests.groups.world import DELETE_GROUPS, FETCH, FIND, HEARTBEAT, OFFSET_DELETE, World, scenario
 
 
 def log_of(world: World, group: str = "g") -> MemoryPartition:
@@ -167,6 +168,35 @@ def test_a_commit_for_a_deleted_topic_that_waited_for_a_load_is_not_one_for_the_
             await waiting
             await cluster.controller.create_topics([NewTopic("t", 1, 1)])
             assert await committed(here) == (0, -1)
+
+    run(test)
+
+
+@pytest.mark.parametrize("whole_group", [True, False])
+def test_what_is_committed_behind_a_deletion_that_waited_for_a_load_stays(
+    whole_group: bool, tmp_path: Path
+) -> None:
+    """It was deleted, too: the deletion was begun a turn after both had waited (seed 30107279)."""
+    part = OffsetDeleteRequestPartition(partition_index=0)
+    topic = OffsetDeleteRequestTopic(name="t", partitions=[part])
+
+    async def test() -> None:
+        async with prepared(tmp_path) as (cluster, here, there):
+            assert await commit_at(here, 3) == 0
+            await load_slowly(cluster, here, there)
+            if whole_group:
+                deleting = here.call(DELETE_GROUPS, 2, groups_names=[GROUP])
+            else:
+                deleting = here.call(OFFSET_DELETE, 0, group_id=GROUP, topics=[topic])
+            deletion = asyncio.ensure_future(deleting)
+            await until(lambda: here.port.waiting == 1)
+            behind = asyncio.ensure_future(commit_at(here, 4))
+            await until(lambda: len(here.groups._loading[INDEX].waiting) == 2)
+            here.port.gate.set()
+            assert await behind == 0
+            answer = await deletion
+            assert (answer.results[0] if whole_group else answer).error_code == 0
+            assert await committed(here) == (0, 4)
 
     run(test)
 

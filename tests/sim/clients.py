@@ -42,6 +42,9 @@ CLIENT_DELAY_S = 0.002
 REQUEST_SECONDS = 1.5
 WAIT_SECONDS = 0.3
 
+Line = dict[Process, asyncio.Event]
+"""Of each process that was asked over a connection, whether the last request there has begun."""
+
 
 async def answered(response: Any) -> Any:
     """What a handler answers in the end, without the pauses of `kproto.handlers.turns`: they depend on time
@@ -160,8 +163,11 @@ class Clients:
 
     # Requests
 
-    async def ask(self, number: int, work: Callable[[Broker], Awaitable[Any]]) -> Any:
-        """Have ``work(broker)`` run in the process of a node. Raises KafkaError, Unanswered."""
+    async def ask(
+        self, number: int, work: Callable[[Broker], Awaitable[Any]], line: Line | None = None
+    ) -> Any:
+        """Have ``work(broker)`` run in the process of a node. Raises KafkaError, Unanswered. ``line``: behind
+        what came over the same connection, though nobody may wait for its answer any more."""
         loop, node = self.loop, self.world.nodes[number]
         process = node.process
         delay = CLIENT_DELAY_S * self.random.random()
@@ -170,12 +176,19 @@ class Clients:
             raise Unanswered(f"n{number} does not listen")
         broker = node.running
         future: asyncio.Future[Any] = loop.create_future()
+        begun = asyncio.Event()
+        before = None
+        if line is not None:
+            before, line[process] = line.get(process), begun
 
         def settle(result: Any) -> None:
             if not future.done():
                 future.set_result(result)
 
         async def run() -> None:
+            if before is not None:
+                await before.wait()
+            begun.set()
             try:
                 if broker._server.drained:  # type: ignore[attr-defined]
                     raise Unanswered(f"n{number} stops")

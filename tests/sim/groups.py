@@ -60,7 +60,7 @@ from kproto.wire.generated.offset_fetch import (
 )
 from kproto.wire.generated.sync_group import SyncGroupRequest, SyncGroupRequestAssignment
 
-from .clients import Clients, Unanswered, answered, services_of
+from .clients import Clients, Line, Unanswered, answered, services_of
 from .group_checks import NOTHING, Book, Order, Slot, Terms
 from .moves import Moves
 from .patience import SETTLE_SECONDS
@@ -198,6 +198,7 @@ class Asker:
         self.world = groups.world
         self.random = groups.random
         self.book = book
+        self.line: Line = {}
         self.coordinator = -1
         self.trouble = "nothing was asked"
         """What went wrong last."""
@@ -252,7 +253,7 @@ class Asker:
             return answer, Terms(before, _terms_of(broker, self.book.name))
 
         number = self.coordinator if node < 0 else node
-        found: tuple[Any, Terms] = await self.groups.clients.ask(number, work)
+        found: tuple[Any, Terms] = await self.groups.clients.ask(number, work, self.line)
         return found
 
     async def _find(self) -> bool:

@@ -326,7 +326,7 @@ class Told(Clients):
     def find(self, ledger: Ledger) -> tuple[int, int] | None:
         return self.leaders.pop(0) if len(self.leaders) > 1 else self.leaders[0]
 
-    async def ask(self, number: int, work: Callable[[Broker], Awaitable[Any]]) -> Any:
+    async def ask(self, number: int, work: Callable[[Broker], Awaitable[Any]], line: Any = None) -> Any:
         return 0, 0, {2: 3, 3: 4}.get(number, 4), b""
 
 

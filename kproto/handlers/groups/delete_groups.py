@@ -7,6 +7,8 @@ Version notes: v2 flexible.
 
 from __future__ import annotations
 
+from collections.abc import Awaitable
+
 from kproto.errors import ErrorCode
 from kproto.handlers.context import Handler, RequestContext
 from kproto.handlers.turns import for_each
@@ -27,11 +29,11 @@ async def handle(ctx: RequestContext, request: DeleteGroupsRequest) -> DeleteGro
     return DeleteGroupsResponse(results=results)
 
 
-async def _delete(ctx: RequestContext, group_id: str) -> ErrorCode:
-    error = ctx.broker.groups.on_shard(
+def _delete(ctx: RequestContext, group_id: str) -> ErrorCode | Awaitable[ErrorCode]:
+    """Begun at once, where the group is loaded: a commit that comes behind it is not deleted."""
+    return ctx.broker.groups.on_shard(
         group_id, lambda shard: shard.delete_group(group_id), lambda error: error
     )
-    return error if isinstance(error, ErrorCode) else await error
 
 
 HANDLER = Handler(key=42, min_version=0, max_version=2, handle=handle)

@@ -10,6 +10,7 @@ from collections.abc import Awaitable
 
 from kproto.errors import ErrorCode
 from kproto.handlers.context import Handler, RequestContext
+from kproto.handlers.groups.answers import answered
 from kproto.handlers.groups.shard import Shard, TopicPartition
 from kproto.wire.generated.offset_delete import (
     OffsetDeleteRequest,
@@ -20,19 +21,21 @@ from kproto.wire.generated.offset_delete import (
 )
 
 
-async def handle(ctx: RequestContext, request: OffsetDeleteRequest) -> OffsetDeleteResponse:
-    async def delete(shard: Shard) -> OffsetDeleteResponse:
-        return await _delete(ctx, shard, request)
+def handle(
+    ctx: RequestContext, request: OffsetDeleteRequest
+) -> OffsetDeleteResponse | Awaitable[OffsetDeleteResponse]:
+    def delete(shard: Shard) -> OffsetDeleteResponse | Awaitable[OffsetDeleteResponse]:
+        return _delete(ctx, shard, request)
 
     if not request.group_id:
         return _fail(ErrorCode.INVALID_GROUP_ID)
-    response: OffsetDeleteResponse | Awaitable[OffsetDeleteResponse] = ctx.broker.groups.on_shard(
-        request.group_id, delete, _fail
-    )
-    return response if isinstance(response, OffsetDeleteResponse) else await response
+    return ctx.broker.groups.on_shard(request.group_id, delete, _fail)
 
 
-async def _delete(ctx: RequestContext, shard: Shard, request: OffsetDeleteRequest) -> OffsetDeleteResponse:
+def _delete(
+    ctx: RequestContext, shard: Shard, request: OffsetDeleteRequest
+) -> OffsetDeleteResponse | Awaitable[OffsetDeleteResponse]:
+    """It is decided at once: a commit that comes behind it is not deleted."""
     error = shard.delete_error(request.group_id)
     if error is not ErrorCode.NONE:
         return _fail(error)
@@ -44,11 +47,15 @@ async def _delete(ctx: RequestContext, shard: Shard, request: OffsetDeleteReques
         for partition, own in zip(topic.partitions, row, strict=True)
         if own is ErrorCode.NONE
     ]
-    error = await shard.delete_offsets(request.group_id, offsets)
-    if error is not ErrorCode.NONE:
-        return _fail(error)
-    topics = [_topic_response(topic, row) for topic, row in zip(request.topics, errors, strict=True)]
-    return OffsetDeleteResponse(topics=topics)
+
+    def respond(error: ErrorCode) -> OffsetDeleteResponse:
+        if error is not ErrorCode.NONE:
+            return _fail(error)
+        topics = [_topic_response(topic, row) for topic, row in zip(request.topics, errors, strict=True)]
+        return OffsetDeleteResponse(topics=topics)
+
+    deleted = shard.delete_offsets(request.group_id, offsets)
+    return respond(deleted) if isinstance(deleted, ErrorCode) else answered(deleted, respond)
 
 
 def _errors(

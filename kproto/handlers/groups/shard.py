@@ -292,21 +292,17 @@ class Shard:
 
     # ---- deleting -----------------------------------------------------------------------------------
 
-    async def delete_group(self, group_id: str) -> ErrorCode:
+    def delete_group(self, group_id: str) -> ErrorCode | asyncio.Future[ErrorCode]:
         """DeleteGroups for one group: only without members. COORDINATOR_NOT_AVAILABLE when that takes longer
-        than ``commit_timeout_s``: it may be gone later."""
-        if self.unloaded:  # since it was found, before this began
-            return ErrorCode.NOT_COORDINATOR
+        than ``commit_timeout_s``: it may be gone later. What is deleted is decided now: no commit behind it.
+        """
         entry = self.entries.get(group_id)
         if entry is None:
             return ErrorCode.GROUP_ID_NOT_FOUND
         if entry.group.state is not State.EMPTY:
             return ErrorCode.NON_EMPTY_GROUP
         keys = [(group_id, topic, partition) for topic, partition in self._known_offsets(group_id)]
-        answer = self._patience.new_answer()
-        self._delete(keys, group_id, answer)
-        error = await answer
-        return _AS_COORDINATOR.get(error, error)
+        return self._deleted(keys, group_id)
 
     def delete_error(self, group_id: str) -> ErrorCode:
         """May offsets of this group be deleted one by one? As OffsetDelete has it."""
@@ -324,16 +320,21 @@ class Shard:
         group = self.entries[group_id].group
         return subscribed_topics(group) if group.protocol_type == CONSUMER_PROTOCOL else set()
 
-    async def delete_offsets(self, group_id: str, offsets: Sequence[TopicPartition]) -> ErrorCode:
-        """Delete those of ``offsets`` that exist. COORDINATOR_NOT_AVAILABLE as in `delete_group`."""
+    def delete_offsets(
+        self, group_id: str, offsets: Sequence[TopicPartition]
+    ) -> ErrorCode | asyncio.Future[ErrorCode]:
+        """Delete those of ``offsets`` that exist now. COORDINATOR_NOT_AVAILABLE as in `delete_group`."""
         known = self._known_offsets(group_id)
         keys = [(group_id, topic, partition) for topic, partition in offsets if (topic, partition) in known]
-        if not keys:
-            return ErrorCode.NONE
+        return self._deleted(keys, None) if keys else ErrorCode.NONE
+
+    def _deleted(
+        self, offsets: Sequence[tuple[str, str, int]], group_id: str | None
+    ) -> asyncio.Future[ErrorCode]:
+        """What a client is told of what is deleted for it."""
         answer = self._patience.new_answer()
-        self._delete(keys, None, answer)
-        error = await answer
-        return _AS_COORDINATOR.get(error, error)
+        self._delete(offsets, group_id, answer)
+        return answer
 
     def drop_topics(self, names: Set[str]) -> None:
         """Topics were deleted: their offsets mean nothing any more."""
@@ -410,7 +411,8 @@ class Shard:
             if error is not ErrorCode.NONE:
                 failed.append(error)
             if answer is not None and not answer.done():
-                answer.set_result(failed[0] if failed else ErrorCode.NONE)
+                told = failed[0] if failed else ErrorCode.NONE
+                answer.set_result(_AS_COORDINATOR.get(told, told))
 
         if pairs:
             self.log.put(pairs, done)
