@@ -33,7 +33,8 @@ def broker(tmp_path: Path) -> Iterator[Kproto]:
 def test_a_rate_out_of_reach_hides_no_latency(broker: Kproto) -> None:
     load = Load(100, 16384, rate=OUT_OF_REACH, seconds=SECONDS, warmup_seconds=0.1, steady_seconds=60)
     found = measure(broker, load).load
-    assert found["ack_us"]["count"] == pytest.approx(OUT_OF_REACH * SECONDS, rel=0.1)
+    assert found["seconds"] >= SECONDS, "on a busy machine it is told late that they are over"
+    assert found["ack_us"]["count"] == pytest.approx(OUT_OF_REACH * found["seconds"], rel=0.01)
     assert found["acked_total"] == found["consumed_total"]
     assert found["ack_us"]["max"] >= found["ack_us"]["p50"] > 0
     assert found["warmup_seconds"] < WINDOWS_S, "at a rate, the time that was asked for"
