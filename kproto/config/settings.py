@@ -274,12 +274,10 @@ def _is_zero(host: str) -> bool:
     ::ffff:0.0.0.0."""
     import socket  # which most commands do without
 
-    for family in (socket.AF_INET, socket.AF_INET6):
-        with contextlib.suppress(OSError, ValueError):
-            if family == socket.AF_INET:
-                return not any(socket.inet_aton(host))
-            packed = socket.inet_pton(family, host.partition("%")[0])
-            return not any(packed.removeprefix(_MAPPED))
+    with contextlib.suppress(OSError, ValueError):
+        return not any(socket.inet_aton(host))
+    with contextlib.suppress(OSError, ValueError):
+        return not any(socket.inet_pton(socket.AF_INET6, host.partition("%")[0]).removeprefix(_MAPPED))
     return False
 
 

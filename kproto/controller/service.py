@@ -161,11 +161,16 @@ class ControllerService:
                 log.warning("broker %d is refused: %s", caller.node_id, message)
             return _refused(KafkaError(ErrorCode.INCONSISTENT_CLUSTER_ID, message))
         known = image.brokers.get(broker.node_id)
-        in_use = known is not None and self._loop.sessions.in_use(broker.node_id, self._loop.now())
-        if known is not None and in_use and not _is_same_broker(known, broker):
-            message = f"Another broker is here as {broker.node_id}; each needs a node.id of its own."
+        now = self._loop.now()
+        if (
+            known is not None
+            and not _is_same_broker(known, broker)
+            and self._loop.sessions.in_use(broker.node_id, now)
+        ):
             if known.store_id == broker.store_id:
                 message = f"A broker with a copy of this data directory is here as {broker.node_id}."
+            else:
+                message = f"Another broker is here as {broker.node_id}; each needs a node.id of its own."
             return _refused(KafkaError(ErrorCode.DUPLICATE_BROKER_REGISTRATION, message))
         registration = Registration(
             broker.node_id,

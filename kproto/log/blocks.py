@@ -95,13 +95,18 @@ class BlockPool:
     )
 
     def __init__(
-        self, budget: int, limit: int, make_room: Callable[[], bool], stuck: Callable[[], bool]
+        self,
+        budget: int,
+        limit: int,
+        make_room: Callable[[], bool],
+        stuck: Callable[[], bool],
+        largest: int = 0,
     ) -> None:
         self.budget = budget
         """``kproto.log.memory.bytes``: beyond it blocks are flushed and evicted."""
         self.limit = limit
         """What may be used while everything beyond the budget is on its way to the journal."""
-        self.largest = limit
+        self.largest = max(largest, limit)
         """Chunks up to this size are taken while little is used, though that goes beyond the limit."""
         self.stuck = stuck
         """Whether flushing is impossible (the disk is full): then the budget is the limit."""

@@ -54,8 +54,8 @@ class Flushing:
         self.flush_bytes = settings.kproto_flush_bytes
         memory = min(settings.kproto_log_memory_bytes, settings.kproto_request_memory_bytes // 2)
         limit = memory + settings.kproto_request_memory_bytes
-        self.pool = BlockPool(memory, limit, self._make_room, self._is_full)
-        self.pool.largest = settings.kproto_log_memory_bytes + settings.kproto_request_memory_bytes
+        largest = settings.kproto_log_memory_bytes + settings.kproto_request_memory_bytes
+        self.pool = BlockPool(memory, limit, self._make_room, self._is_full, largest)
         self.dirty: dict[Partition, float] = {}
         """Partitions with bytes that are only in memory and the journal, and since when; oldest first."""
         self._due = Due(self._flush, ports.defer)

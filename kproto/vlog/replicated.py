@@ -684,7 +684,7 @@ class ReplicatedPusher(Pusher):
             return False
         self._full.add(node_id, self._clock.monotonic() - self._flying_since, FULL_S)
         waited = self._full.failing(node_id)
-        self._shared.is_full(node_id, waited)
+        self._shared.failed(node_id, waited, full=True)
         if (self._renewing and self._shared.heard()) or not self._hopes([node_id], waited):
             return False
         segment.failed(copy, begin)
@@ -753,8 +753,7 @@ class ReplicatedPusher(Pusher):
         if segment is None or file is None:
             return
         for node_id in failed:
-            is_full = self._full.failing(node_id) > 0
-            (self._shared.is_full if is_full else self._shared.suspects.add)(node_id, waited)
+            self._shared.failed(node_id, waited, full=self._full.failing(node_id) > 0)
         self._pin()
         self._file = None
         self._flight = self._doubted = None
@@ -779,6 +778,7 @@ class ReplicatedPusher(Pusher):
         self._unrecorded = []
 
     def _unwanted(self) -> frozenset[int]:
+        """Who failed lately, or had no room."""
         return self._shared.suspects.now() | self._full.now()
 
     def _may_widen(self) -> bool:

@@ -70,11 +70,6 @@ def may_leave(
     return leaving and sum(node not in drained and node not in suspects for node in members) >= copies - 1
 
 
-def alone(members: Collection[int], avoided: Collection[int]) -> bool:
-    """Whether other brokers are there, and each is to be avoided: without them there would be one copy."""
-    return bool(members) and all(node in avoided for node in members)
-
-
 class Suspects:
     """Brokers that failed as backups lately: not to be chosen for a while (rule 13)."""
 
@@ -88,7 +83,8 @@ class Suspects:
         """Node id -> since when nothing is known to be stored there."""
 
     def add(self, node_id: int, waited: float = 0.0, longest: float = LONGEST_SUSPICION_S) -> None:
-        """``node_id`` failed; ``waited`` seconds went by without an answer."""
+        """``node_id`` failed; ``waited`` seconds went by without an answer. It is suspect for ``longest``
+        seconds at most."""
         now = self._clock.monotonic()
         self._since[node_id] = now - max(waited, self.failing(node_id))
         until, wait = self._until.get(node_id, (0.0, 0.0))
@@ -172,16 +168,16 @@ class Replication:
         """How long a virtual log rests at most between two frames."""
 
     def alone(self, avoided: Collection[int]) -> bool:
-        """See the function."""
-        return alone(self.members, avoided)
+        """Whether other brokers are there, and all are to be avoided: that would leave one copy."""
+        return bool(self.members) and all(node in avoided for node in self.members)
 
-    def is_full(self, node_id: int, waited: float) -> None:
-        """``node_id`` has no room, for ``waited`` seconds now. While all others fail, too, and are waited
-        for, it is suspect for no longer than at first: each is asked in turn, for any may be the first one
-        that has some."""
+    def failed(self, node_id: int, waited: float, *, full: bool) -> None:
+        """``node_id`` failed as a backup, for ``waited`` seconds now. One that is ``full`` is suspect for no
+        longer than at first while all others fail, too, and are waited for: each is asked in turn, for any
+        may be the first one that has room."""
         others = [self.suspects.failing(node) for node in self.members if node != node_id]
         all_fail = bool(others) and all(0.0 < failing < self.lag_s for failing in others)
-        self.suspects.add(node_id, waited, SUSPECT_S if all_fail else LONGEST_SUSPICION_S)
+        self.suspects.add(node_id, waited, SUSPECT_S if full and all_fail else LONGEST_SUSPICION_S)
 
     def lose(self) -> None:
         """Nothing is owned any more (rule 16)."""
