@@ -5,8 +5,9 @@ May import ``errors check clock disk directory config wire net metadata log``; `
 
 Pure, without I/O: ``frame`` (bytes of a push), ``classes`` (what is synced when), ``virtual_segment``,
 ``virtual_log``, ``placement``, ``states`` (frames that tell of partitions; ``large_states`` warns of those
-that find no room), ``gathering`` (how long the next frame waits for more), ``crossing`` and ``older`` (what a
-partition had before it came to another virtual log).
+that find no room), ``gathering`` (how long the next frame waits for more), ``patience`` (how long a backup
+that fails is waited for), ``crossing`` and ``older`` (what a partition had before it came to another virtual
+log).
 
 Shells: ``journal`` (the owner's files), ``space`` (room for them), ``pusher`` (the only sender),
 ``replicated`` (the same with backups; ``replication`` and ``peer_backups``), ``side`` (old chunks pushed

@@ -12,11 +12,7 @@ What else can happen to the open segment, always when nothing is in flight or by
 - *replace* (rule 13): a backup is unreachable, refuses, or does not answer for ``kproto.backup.stall.ms``
   (`stall_of`). It is closed at its durable header at once, whatever is answered later; the rest is pending
   again, and one proposal records that end and the next segment without the failed one.
-- *wait*: when every other broker fails though it is a member, replacing would leave one copy only. So who is
-  silent is waited for, who has no room is offered the oldest frame that it lacks every `AGAIN_S`, and who
-  refuses is tried again as often, until that has lasted for ``replica.lag.time.max.ms``: Kafka's followers
-  leave the in-sync replicas then. Who is silent or has no room is also waited for while no controller is
-  heard, who has to record the next segment.
+- *wait*: when replacing would leave one copy only, though others are there (see `patience`).
 - *lost* (rule 16): a backup or the store says that the owner epoch is over. Nothing is sent any more.
 
 The memory of a frame is safe after it was given up: the views that the connection to a slow backup still
@@ -36,9 +32,10 @@ from kproto.vlog.encode import encode
 from kproto.vlog.frame import ENTRY_SIZE, FILE_HEADER_SIZE, FRAME_SIZE
 from kproto.vlog.gathering import Gathering
 from kproto.vlog.later import Later
+from kproto.vlog.patience import AGAIN_S, Patience
 from kproto.vlog.ports import OpenVseg, PushOutcome
 from kproto.vlog.pusher import Pusher, how_many_fit
-from kproto.vlog.replication import Suspects, counts, fenced, may_leave, may_roll, may_widen, stalled, stored
+from kproto.vlog.replication import counts, fenced, may_leave, may_roll, may_widen, stalled, stored
 from kproto.vlog.states import States
 from kproto.vlog.virtual_log import OWNER
 
@@ -66,10 +63,6 @@ LEAST_LOOK_S: Final = 0.001
 """Nor is it looked at sooner again: what is left of the stall time may be less than the clock can tell."""
 EARLY_S: Final = 0.005
 """Rather many chunks in one frame than many frames, unless it takes longer than this."""
-AGAIN_S: Final = 1.0
-"""Between two segments with backups that have all failed lately, and two offers to one without room."""
-FULL_S: Final = 20.0
-"""Nobody is wanted, to have more copies, who had no room so lately, if it lasted."""
 BEHIND_FRAMES: Final = 32
 BEHIND_BYTES: Final = 2 * FRAME_BYTES
 """So much is on its way at once to a backup that lacks more."""
@@ -89,7 +82,6 @@ class ReplicatedPusher(Pusher):
 
     __slots__ = (
         "_again",
-        "_again_at",
         "_busy",
         "_doubted",
         "_early",
@@ -97,9 +89,9 @@ class ReplicatedPusher(Pusher):
         "_filled_at",
         "_flight",
         "_flying_since",
-        "_full",
         "_gathering",
         "_offers",
+        "_patience",
         "_proposed",
         "_recorded",
         "_renewing",
@@ -146,8 +138,7 @@ class ReplicatedPusher(Pusher):
         self._stall_look = Later(self._loop, self._look)
         """When a backup may have been silent for too long."""
         self._doubted: Frame | None = None
-        self._full = Suspects(self._clock)
-        """Who has no room for this virtual log, and may have some reserved for others."""
+        self._patience = Patience(shared, self._clock)
         self._offers = Later(self._loop, self._offer)
         """When a backup that had no room may have some."""
         self._proposed: JournalFile | None = None
@@ -161,9 +152,8 @@ class ReplicatedPusher(Pusher):
         """A new segment is wanted though nothing asks for room."""
         self._busy = False
         self._again = False
-        self._again_at = 0.0
         self._retry = Later(self._loop, self.wake)
-        """The next try with backups that have all failed, at `_again_at`."""
+        """The next try with backups that have all failed."""
         self._widen_at = 0.0
         self._widen_wait = WIDEN_S
         self.vlog.hurry = self._hurry
@@ -310,8 +300,7 @@ class ReplicatedPusher(Pusher):
 
     def members_changed(self, gone: frozenset[int]) -> None:
         """The live brokers changed; ``gone`` are none any more."""
-        for node_id in gone:
-            self._full.clear(node_id)
+        self._patience.left(gone)
         if self._stopped or self._proposed is not None:
             return
         self._widen_at, self._widen_wait = 0.0, WIDEN_S
@@ -489,9 +478,12 @@ class ReplicatedPusher(Pusher):
     def _next_segment(self, size: int) -> None:
         """Propose a segment for a frame of ``size`` bytes (rules 4, 11 and 13), once its file is there. The
         one before stays in the journal until the store knows this one, and others stay behind it."""
-        avoided = self._avoided()
-        file = self._space.get(size, owed=bool(self._unrecorded)) if avoided is not None else None
-        if file is None or avoided is None:
+        avoided, wait = self._patience.choice()
+        if wait:
+            self._retry.ask(wait)
+            return
+        file = self._space.get(size, owed=bool(self._unrecorded))
+        if file is None:
             return
         self.roll()
         vlog = self.vlog
@@ -507,22 +499,6 @@ class ReplicatedPusher(Pusher):
             avoided,
         )
         self._shared.vsegs.open_next(request, partial(self._opened, number))
-
-    def _avoided(self) -> frozenset[int] | None:
-        """Who should not be a backup of the next segment: who failed lately, but not all others as long as
-        there is hope (see the module's text). None: not now."""
-        shared, now = self._shared, self._clock.monotonic()
-        avoided = shared.suspects.now()
-        if not shared.alone(avoided):
-            return avoided
-        avoided = shared.suspects.hopeless(shared.lag_s) | self._full.hopeless(shared.lag_s)
-        if shared.alone(avoided):
-            return avoided
-        if now < self._again_at:
-            self._retry.ask(self._again_at - now)
-            return None
-        self._again_at = now + AGAIN_S
-        return avoided
 
     def _opened(self, number: int, targets: tuple[CopyTarget, ...] | None) -> None:
         """The store has recorded segment ``number`` with these backups; None: it is not ours to open."""
@@ -619,8 +595,7 @@ class ReplicatedPusher(Pusher):
         elif not counts(segment, self.vlog.open_segment):
             self.late += 1
         elif stored(answer, end):
-            self._shared.suspects.clear(node_id)
-            self._full.clear(node_id)
+            self._patience.stored(node_id)
             self._copied(segment, copy, end)
             if segment.copies[copy].sent != segment.end:
                 self._send_behind(segment, copy, BEHIND_FRAMES)
@@ -682,10 +657,8 @@ class ReplicatedPusher(Pusher):
             return True
         if answer.outcome is not PushOutcome.FULL:
             return False
-        self._full.add(node_id, self._clock.monotonic() - self._flying_since, FULL_S)
-        waited = self._full.failing(node_id)
-        self._shared.failed(node_id, waited, full=True)
-        if (self._renewing and self._shared.heard()) or not self._hopes([node_id], waited):
+        waited = self._patience.has_no_room(node_id, self._clock.monotonic() - self._flying_since)
+        if (self._renewing and self._shared.heard()) or not self._patience.hopes([node_id], waited):
             return False
         segment.failed(copy, begin)
         self._offers.ask(AGAIN_S)
@@ -730,21 +703,12 @@ class ReplicatedPusher(Pusher):
         if not late:
             self._stall_look.ask(usual)  # it is the own disk
             return
-        if self._hopes(late, waited):
+        if self._patience.hopes(late, waited):
             self._stall_look.ask(usual * SECOND_LOOK)
             return
         self.stalls += 1
         self._replace(late, waited)
         self.run()
-
-    def _hopes(self, late: Sequence[int], waited: float) -> bool:
-        """Whether to go on waiting for ``late`` backups, because nobody else is there, or is to be had: what
-        is closed now would have nowhere to go before there is a controller again."""
-        shared = self._shared
-        if not shared.heard() and waited < shared.lag_s:
-            return True
-        nobody = shared.alone(shared.suspects.now().union(late))
-        return nobody and any(max(waited, shared.suspects.failing(node)) < shared.lag_s for node in late)
 
     def _replace(self, failed: Sequence[int], waited: float = 0.0) -> None:
         """Rule 13: close the open segment at its durable header; what is not durable is pending again."""
@@ -753,7 +717,7 @@ class ReplicatedPusher(Pusher):
         if segment is None or file is None:
             return
         for node_id in failed:
-            self._shared.failed(node_id, waited, full=self._full.failing(node_id) > 0)
+            self._patience.failed(node_id, waited)
         self._pin()
         self._file = None
         self._flight = self._doubted = None
@@ -777,21 +741,17 @@ class ReplicatedPusher(Pusher):
             file.pins -= 1
         self._unrecorded = []
 
-    def _unwanted(self) -> frozenset[int]:
-        """Who failed lately, or had no room."""
-        return self._shared.suspects.now() | self._full.now()
-
     def _may_widen(self) -> bool:
         backups = [target.node_id for target in self._targets]
         shared = self._shared
-        return may_widen(self.klass.copies, backups, shared.members, self._unwanted())
+        return may_widen(self.klass.copies, backups, shared.members, self._patience.unwanted())
 
     def _may_leave(self) -> bool:
-        shared = self._shared
+        shared, unwanted = self._shared, self._patience.unwanted
         if not shared.drained:
             return False
         backups = [target.node_id for target in self._targets]
-        return may_leave(self.klass.copies, backups, shared.members, shared.drained, self._unwanted())
+        return may_leave(self.klass.copies, backups, shared.members, shared.drained, unwanted())
 
     def _estimate(self) -> None:
         """How many copies the first segment will have, as far as one can tell."""
