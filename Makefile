@@ -1,6 +1,6 @@
 # make serve    a virtual environment, the broker on 127.0.0.1:9092, and what to try next
 # make test     installs whatever the tests need, then lint, types, unit and client tests
-# make bench    kproto and Apache Kafka under every suite, short runs (85 minutes), one page: out/bench/report.html
+# make bench    kproto and Apache Kafka under every suite, short runs (90 minutes), one page: out/bench/report.html
 # make test-long, flights, bench-full, bench-recovery, failover: the longer runs
 # make simulate  whole clusters on virtual time: SEEDS=1000 of them, or SEED=17 to see one, or MUTATE=1;
 #                with UNIT_TESTS=1 the coverage of the unit tests, too

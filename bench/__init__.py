@@ -45,6 +45,7 @@ Suites:
     idle.py         what four idle brokers use
     recovery.py     a lost broker's data comes back
     stall.py        a backup that stops
+    soak.py         topics, groups and clients come and go for an hour: what grows
     failover/       brokers killed under load, nothing lost
     everything.py   all of them, one after another
 
@@ -57,7 +58,7 @@ Parts of kproto by themselves, for whoever tunes them: `python -m bench.micro_lo
 Import order, each from those before it: ``results tables options``, ``jars brokers environment quorum topics
 clusters peers``, ``rawclient spread page_cache stolen generator librdkafka histogram workers cases``,
 ``spark_connector analysis``, then the suites ``selftest single_broker cluster omb kera pravega startup idle
-recovery stall failover``, ``page``, ``everything``, ``cli``, and ``micro_log micro_net micro_peers
+recovery stall soak failover``, ``page``, ``everything``, ``cli``, and ``micro_log micro_net micro_peers
 micro_replica micro_request micro_vlog micro_many micro_wire``. All may import kproto, which imports nothing
 of bench.
 """

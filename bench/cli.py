@@ -41,6 +41,7 @@ _COMMANDS: Final = {
     "idle": ("bench.idle:command", "What four idle brokers use."),
     "recovery": ("bench.recovery:command", "How fast what a lost broker led is back."),
     "stall": ("bench.stall:command", "How long a stopped backup holds acks up."),
+    "soak": ("bench.soak:command", "What grows while clients, topics and groups come and go."),
     "failover": ("bench.failover.command:command", "Brokers killed under load, nothing may be lost."),
 }
 _TOOLS: Final = ("java", "javac", "mvn")

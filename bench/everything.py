@@ -71,6 +71,7 @@ STEPS: Sequence[Step] = (
     Step("failover", ("--rounds", "20", "--all-at-once", "5", "--pause", "5", "--restart", "3")),
     Step("recovery"),
     Step("stall"),
+    Step("soak"),
 )
 """In this order; a suite may come more than once."""
 
@@ -139,7 +140,7 @@ def last_words(output: str, code: int) -> str:
 
 
 @click.command()
-@click.option("--quick", is_flag=True, help="Short runs, one pair: 85 minutes on two cores.")
+@click.option("--quick", is_flag=True, help="Short runs, one pair: 90 minutes on two cores.")
 @click.option(
     "--only",
     multiple=True,

@@ -25,7 +25,7 @@ def create(
 ) -> None:
     """Create it, with these nodes for each partition instead of ``replicas`` if given. Raises
     KafkaException."""
-    admin = AdminClient({"bootstrap.servers": bootstrap})
+    admin = AdminClient({"bootstrap.servers": bootstrap, "log_level": 0})
     own = dict(configs or {})
     if assignment is None:
         wanted = NewTopic(topic, num_partitions=partitions, replication_factor=replicas, config=own)

@@ -27,6 +27,7 @@ SUITES = {
     "failover": "Failover",
     "recovery": "Recovery",
     "stall": "A stalled backup",
+    "soak": "An hour of coming and going",
     "analysis": "All events, on Spark",
     "selftest": "The load generator by itself",
 }
