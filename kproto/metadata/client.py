@@ -44,6 +44,9 @@ PROPOSAL_SECONDS: Final = 10.0
 REQUEST_SECONDS: Final = 30.0
 """For a proposal with all its repetitions; for one try of a forwarded request."""
 HEARTBEATS_PER_SESSION: Final = 5
+IN_USE_SESSIONS: Final = 2
+"""So many sessions a broker waits whose node id is in use: the one before it, at another address, may have
+gone with its machine, without a word."""
 
 
 class ControllerPort(Protocol):
@@ -181,9 +184,9 @@ class MetadataClient:
         ``power_lost``: the machine was without power since this broker's process before.
 
         Tries again until ``timeout`` seconds are over, then raises :class:`KafkaError` NOT_CONTROLLER; the
-        controller's refusals (another cluster, an id that is in use) are raised at once, except that it
-        cannot use its store, which passes. Who is fenced before it knows the image, because answers took
-        longer than a session, owns nothing yet and registers again.
+        controller's refusals (another cluster) are raised at once, except those that pass: it cannot use its
+        store, or the id is in use, for `IN_USE_SESSIONS`. Who is fenced before it knows the image, because
+        answers took longer than a session, owns nothing yet and registers again.
         """
         deadline = self._loop.time() + timeout
         body = encode_broker(
@@ -210,13 +213,15 @@ class MetadataClient:
         return registered
 
     async def _taken(self, registration: bytes, deadline: float) -> Answer:
-        """Register; while the controller cannot use its store, ask again."""
+        """Register; while the controller cannot use its store, or another broker is there, ask again."""
         told = False
+        free = min(deadline, self._loop.time() + IN_USE_SESSIONS * self._session) - RETRY_SECONDS
         while True:
             try:
                 return await self._ask(Api.REGISTER, registration, PROPOSAL_SECONDS, deadline)
             except KafkaError as error:
-                if error.code is not ErrorCode.KAFKA_STORAGE_ERROR:
+                in_use = error.code is ErrorCode.DUPLICATE_BROKER_REGISTRATION and self._loop.time() < free
+                if not in_use and error.code is not ErrorCode.KAFKA_STORAGE_ERROR:
                     raise
                 if not told:
                     log.warning("the controller cannot take this broker yet: %s", error)

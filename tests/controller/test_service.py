@@ -312,7 +312,7 @@ def test_registrations_that_cannot_be(caplog: pytest.LogCaptureFixture) -> None:
     async def body(head: Head, two: Member) -> None:
         twin = Member(head, 2, store="another")
         with pytest.raises(KafkaError) as refused:
-            await twin.client.register(twin.record(), 5)
+            await twin.client.register(twin.record(), 1)
         assert refused.value.code is ErrorCode.DUPLICATE_BROKER_REGISTRATION
         twin.client.cluster_id = "of-somebody-else"
         for _ in range(2):
@@ -320,10 +320,11 @@ def test_registrations_that_cannot_be(caplog: pytest.LogCaptureFixture) -> None:
                 await twin.client.register(twin.record(), 5)
             assert refused.value.code is ErrorCode.INCONSISTENT_CLUSTER_ID
         ours = head.controller.image.cluster_id
-        assert caplog.messages == [f"broker 2 is refused: This is cluster {ours}, not of-somebody-else."]
+        refusals = [text for text in caplog.messages if "is refused" in text]
+        assert refusals == [f"broker 2 is refused: This is cluster {ours}, not of-somebody-else."]
         own = Member(head, 1, store="another")
         with pytest.raises(KafkaError) as refused:
-            await own.client.register(own.record(), 5)
+            await own.client.register(own.record(), 1)
         assert refused.value.code is ErrorCode.DUPLICATE_BROKER_REGISTRATION
         assert two.fenced == []
         for member in (twin, own):
@@ -338,7 +339,7 @@ def test_a_copy_of_the_directory_of_a_broker_that_runs_is_refused() -> None:
     async def body(head: Head, two: Member) -> None:
         copy = Member(head, 2)
         with pytest.raises(KafkaError, match="with a copy of this data directory is here as 2") as no:
-            await copy.client.register(copy.record(), 5)
+            await copy.client.register(copy.record(), 1)
         assert no.value.code is ErrorCode.DUPLICATE_BROKER_REGISTRATION
         first = two.client.epoch
         await two.client.register(two.record(), 5)  # its end may not have been noticed
@@ -346,6 +347,37 @@ def test_a_copy_of_the_directory_of_a_broker_that_runs_is_refused() -> None:
         await copy.die()
 
     with_cluster(1, body)
+
+
+def test_a_broker_whose_machine_went_comes_back_at_another_address_when_its_session_is_over() -> None:
+    """Nobody told the controller that its connections ended."""
+
+    async def body(head: Head, two: Member) -> None:
+        first = two.client.epoch
+        for task in two.client._tasks:
+            task.cancel()
+        back = Member(head, 2)
+        began = time.monotonic()
+        await back.client.register(back.record(), 60)
+        assert time.monotonic() - began > 0.5
+        assert back.client.epoch > first
+        assert head.controller.image.brokers[2].internal_port == back.port
+        await back.die()
+
+    with_cluster(1, body, session_ms=2000)
+
+
+def test_two_at_different_addresses_are_not_waited_for_longer_than_two_sessions() -> None:
+    async def body(head: Head, two: Member) -> None:
+        copy = Member(head, 2)
+        began = time.monotonic()
+        with pytest.raises(KafkaError, match="is here as 2"):
+            await copy.client.register(copy.record(), 60)
+        assert 0.8 < time.monotonic() - began < 50
+        assert two.fenced == []
+        await copy.die()
+
+    with_cluster(1, body, session_ms=1000)
 
 
 def test_a_process_that_starts_again_is_taken_at_once_even_with_an_empty_directory() -> None:

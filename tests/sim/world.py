@@ -209,8 +209,6 @@ class World:
         self.nodes = {n: Node(self, n) for n in numbers}
         self.cover: Counter[str] = Counter()
         self.lines: list[str] = []
-        self.wiped: dict[int, float] = {}
-        """When a node last lost its disk."""
         self.problems: list[str] = []
         self.closed = False
         self.pace = plan.pace
@@ -316,11 +314,9 @@ class World:
     def may_fail(self, node: Node, why: str) -> bool:
         """A broker need not start when its disk fails, or the store that is on it, which may be back by the
         time that the broker says so; all others wait for the store. A full disk keeps away only who has no
-        such files yet, or not of this boot. One with a new disk is another one as
-        long as nobody knows that the one before it ended."""
+        such files yet, or not of this boot. (One with a new disk is another one as long as nobody knows that
+        the one before it ended, and waits for that, too.)"""
         machine = node.machine
-        if "DUPLICATE_BROKER_REGISTRATION" in why:
-            return self.loop.now < self.wiped.get(node.number, -SESSION_S) + SESSION_S
         own_store = not self.plan.shared and node.number == 1
         full = machine.full or machine.room is not None
         return bool(
@@ -444,7 +440,6 @@ class World:
         self.count("wipe")
         self.nodes[number].kill()
         self.machines[number].wipe()
-        self.wiped[number] = self.loop.now
 
     def start(self, number: int) -> None:
         node = self.nodes[number]
