@@ -261,7 +261,7 @@ class ClusterMember:
     async def _registered(self, client: MetadataClient, broker: BrokerRecord) -> BrokerRecord:
         """Ask until there is a controller that takes this broker: brokers of a cluster start in any order,
         and its store may be away."""
-        telling = asyncio.get_running_loop().create_task(self._tell_of_waiting())
+        telling = asyncio.get_running_loop().create_task(self._tell_of_waiting(client))
         try:
             while True:
                 try:
@@ -272,11 +272,15 @@ class ClusterMember:
         finally:
             telling.cancel()
 
-    async def _tell_of_waiting(self) -> None:
-        """Say why there is no controller yet, and again when that is something else, until cancelled."""
+    async def _tell_of_waiting(self, client: MetadataClient) -> None:
+        """Say why there is no controller yet, and again when that is something else, until cancelled. (Why
+        one that is there does not take this broker ``client`` says.)"""
         told = None
         while True:
             await asyncio.sleep(TELL_SECONDS)
+            if asyncio.get_running_loop().time() - client.put_off_at < TELL_SECONDS:
+                told = None
+                continue
             why = self._why_waiting()
             if why != told:
                 log.warning("no controller answers yet: waiting for one; %s", why)

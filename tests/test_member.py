@@ -13,17 +13,19 @@ import pytest
 from kproto import member as members
 from kproto.broker import Broker
 from kproto.clock import ManualClock
-from kproto.config import load
+from kproto.config import Settings, load
 from kproto.controller.election import Candidate
 from kproto.errors import ErrorCode, KafkaError
 from kproto.log.partition import Partition
 from kproto.member import ClusterMember
 from kproto.metadata import CopyTarget, MetadataImage
+from kproto.metadata.exchange import encode_refusal
 from kproto.metadata.records import BrokerRecord
 from kproto.metadata.vlogs import VlogTable, VsegId, VsegRecord
 from kproto.net.internal import Caller, InternalListener
 from kproto.vlog.classes import FlushPolicy
 from kproto.vlog.ports import OpenVseg
+from kproto.wire.internal import Api, InternalError
 from tests.groups.members import members as started
 
 
@@ -149,6 +151,40 @@ def test_one_that_waits_for_its_cluster_says_why_and_when_that_changes(
     ]
 
 
+def test_one_that_is_put_off_does_not_say_that_no_controller_answers(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    monkeypatch.setattr(members, "TELL_SECONDS", 0.5)
+
+    async def body() -> None:
+        listener = InternalListener("right")
+        port = listener.bind("127.0.0.1", 0)
+        listener.serve_async(Api.REGISTER, _not_yet)
+        listener.accept()
+        starting = asyncio.create_task(Broker(_joining(tmp_path, port, "right")).start())
+        await asyncio.sleep(4 * members.TELL_SECONDS)
+        starting.cancel()
+        with contextlib.suppress(asyncio.CancelledError):
+            await starting
+        listener.close()
+
+    asyncio.run(body())
+    assert caplog.messages == [
+        "the controller cannot take this broker yet: KAFKA_STORAGE_ERROR: away",
+    ]
+
+
+def _joining(directory: Path, port: int, secret: str) -> Settings:
+    given = {"log.dirs": str(directory), "listeners": "PLAINTEXT://127.0.0.1:0", "node.id": "2"}
+    given |= {"kproto.internal.listen": "127.0.0.1:0", "kproto.join": f"127.0.0.1:{port}"}
+    return load(None, given | {"kproto.cluster.secret": secret})
+
+
+async def _not_yet(*_: object) -> tuple[int, tuple[bytes]]:
+    """A controller's answer to a registration, while it cannot use its store."""
+    return InternalError.REFUSED, (encode_refusal(KafkaError(ErrorCode.KAFKA_STORAGE_ERROR, "away")),)
+
+
 async def _join_in_vain(directory: Path, caplog: pytest.LogCaptureFixture) -> None:
     """Another secret, then nobody, then one that is no controller."""
 
@@ -159,9 +195,7 @@ async def _join_in_vain(directory: Path, caplog: pytest.LogCaptureFixture) -> No
     listener = InternalListener("right")
     port = listener.bind("127.0.0.1", 0)
     listener.accept()
-    given = {"log.dirs": str(directory), "listeners": "PLAINTEXT://127.0.0.1:0", "node.id": "2"}
-    given |= {"kproto.internal.listen": "127.0.0.1:0", "kproto.join": f"127.0.0.1:{port}"}
-    starting = asyncio.create_task(Broker(load(None, given | {"kproto.cluster.secret": "wrong"})).start())
+    starting = asyncio.create_task(Broker(_joining(directory, port, "wrong")).start())
     async with asyncio.timeout(60):
         await told(1)
         await asyncio.sleep(0.2)

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import math
 from collections.abc import Awaitable, Callable, Sequence
 from typing import Any, Final, NoReturn, Protocol
 
@@ -111,6 +112,7 @@ class MetadataClient:
         "cluster_id",
         "epoch",
         "on_fenced",
+        "put_off_at",
     )
 
     def __init__(
@@ -146,6 +148,8 @@ class MetadataClient:
         """Known once the image has this broker."""
         self.cluster_id = cluster_id
         """Of the cluster to join; empty: whichever it is."""
+        self.put_off_at = -math.inf
+        """When a controller last answered that it cannot take this broker yet."""
         self._seen = seen
         """How far the broker's directory followed that one's metadata."""
         self.epoch = 0
@@ -226,6 +230,7 @@ class MetadataClient:
                 if not told:
                     log.warning("the controller cannot take this broker yet: %s", error)
                 told = True
+            self.put_off_at = self._loop.time()
             await self._rest(deadline)
 
     def start(self) -> None:
