@@ -296,7 +296,13 @@ def measure(
 @click.command()
 @options.quick_option
 @click.option("--minutes", type=click.FloatRange(0, min_open=True), help="60, or 1 with --quick.")
-@click.option("--rate", default=500.0, show_default=True, help="Records per second.")
+@click.option(
+    "--rate",
+    type=click.FloatRange(0, min_open=True),
+    default=500.0,
+    show_default=True,
+    help="Records per second.",
+)
 @click.option("--copies", type=click.Choice(["1", "3"]), default="3", help="Three: four brokers. One: one.")
 @options.only_option
 @options.data_dir_option
