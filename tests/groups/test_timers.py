@@ -2,6 +2,7 @@
 
 import asyncio
 import time
+import weakref
 from collections.abc import Coroutine
 from dataclasses import dataclass
 from typing import Any
@@ -9,7 +10,7 @@ from typing import Any
 from kproto.clock import SystemClock
 from kproto.errors import ErrorCode
 from kproto.handlers.groups.group import NEVER
-from kproto.handlers.groups.timers import STALL_MS, Patience, Sleeper, Timers
+from kproto.handlers.groups.timers import SKIPPED_KEPT, STALL_MS, Patience, Sleeper, Timers
 from tests.controller.virtual_time import VirtualClock, run_virtual
 
 
@@ -92,6 +93,32 @@ def test_sleepers_wake_in_order_and_only_at_their_earliest_moment() -> None:
         timers.close()
         await asyncio.sleep(1)
         assert woken == ["a", "b", "a"]
+
+    run_virtual(scenario())
+
+
+def test_who_is_forgotten_or_woken_earlier_is_not_kept_until_the_later_moment() -> None:
+    """Sessions may have half an hour, in which thousands of groups come and are deleted."""
+
+    async def scenario() -> None:
+        clock = VirtualClock(asyncio.get_running_loop())  # type: ignore[arg-type]
+        woken: list[Sleeper] = []
+        timers = Timers(clock, woken.append)
+        start = int(clock.monotonic() * 1000)
+        staying, gone = Nap("staying"), [Nap(str(number)) for number in range(1000)]
+        references = [weakref.ref(nap) for nap in gone]
+        for nap in gone:
+            timers.schedule(nap, start + 1_800_000)
+            timers.schedule(staying, start + 1_800_000)
+            timers.schedule(staying, int(clock.monotonic() * 1000) + 1)
+            timers.forget(nap)
+            await asyncio.sleep(0.01)
+        del nap
+        gone.clear()
+        assert woken == [staying] * 1000
+        assert sum(reference() is not None for reference in references) <= 2 * SKIPPED_KEPT
+        await asyncio.sleep(2000)
+        assert woken == [staying] * 1000
 
     run_virtual(scenario())
 

@@ -140,14 +140,14 @@ class Shard:
             self._timers.schedule(entry, entry.group.wake_at)
 
     def unload(self, error: ErrorCode) -> None:
-        """This broker does not coordinate these groups any more: answer whatever waits with ``error``. Until
-        their deadlines the timers know them; so what is large goes now."""
+        """This broker does not coordinate these groups any more: answer whatever waits with ``error``."""
         self.unloaded = True
         self.log.close()
         self._patience.close(error)
         for entry in self.entries.values():
             if entry.group.state is not State.DEAD:
                 self._run(entry, entry.group.kill(self._now(), error))
+            self._timers.forget(entry)
             entry.offsets = Offsets()
         self.entries.clear()
 
@@ -426,6 +426,7 @@ class Shard:
             return
         if entry.group.is_quiet() or (asked and entry.group.is_memberless()):
             entry.group.kill(self._now(), ErrorCode.COORDINATOR_NOT_AVAILABLE)
+            self._timers.forget(entry)
             del self.entries[group_id]
 
     def _now(self) -> Now:

@@ -17,6 +17,8 @@ STALL_MS: Final = 1_000
 GRACE_MS: Final = 250
 SLICE_S: Final = 0.005
 """Then the event loop gets its turn."""
+SKIPPED_KEPT: Final = 100
+"""Entries in the heap that are to be skipped, besides half of all; more are taken out together."""
 
 
 class Sleeper(Protocol):
@@ -35,6 +37,8 @@ class Timers:
         self._wake = wake
         self._heap: list[tuple[int, int, Sleeper]] = []
         self._sequence = 0
+        self._skipped = 0
+        """Entries that have moved, or whose sleepers are forgotten, about."""
         self._handle: asyncio.TimerHandle | None = None
         self._handle_at = NEVER
 
@@ -42,11 +46,23 @@ class Timers:
         """Wake ``sleeper`` at ``at_ms`` or before; an earlier moment already asked for stays."""
         if at_ms >= sleeper.scheduled_at:
             return
+        self.forget(sleeper)
         sleeper.scheduled_at = at_ms
         self._sequence += 1
         heapq.heappush(self._heap, (at_ms, self._sequence, sleeper))
         if at_ms < self._handle_at:
             self._set_handle(at_ms)
+
+    def forget(self, sleeper: Sleeper) -> None:
+        """Do not wake ``sleeper``, which is not kept alive for long: sessions may have half an hour."""
+        if sleeper.scheduled_at == NEVER:
+            return
+        sleeper.scheduled_at = NEVER
+        self._skipped += 1
+        if self._skipped > SKIPPED_KEPT + len(self._heap) // 2:
+            self._heap = [entry for entry in self._heap if entry[2].scheduled_at == entry[0]]
+            heapq.heapify(self._heap)
+            self._skipped = 0
 
     def close(self) -> None:
         """Wake nobody any more."""
@@ -80,6 +96,8 @@ class Timers:
             if sleeper.scheduled_at == at_ms:
                 sleeper.scheduled_at = NEVER
                 self._wake(sleeper)
+            else:
+                self._skipped = max(self._skipped - 1, 0)
         if self._heap and self._heap[0][0] < self._handle_at:
             self._set_handle(self._heap[0][0])
 
