@@ -156,23 +156,33 @@ def _may_read(image: MetadataImage, table: VlogTable, record: StreamletRecord, v
 def decide_free(image: MetadataImage, table: VlogTable, unneeded: Unneeded) -> Decision[list[VsegId]]:
     """Delete the records of virtual segments that nobody needs; backups delete their files then (rule 30).
 
-    From the front of each virtual log only, so that what is left of it has no gap. Behind one that is needed
-    they are marked as emptied, so that one old record does not hold up all that came later (45).
+    From the front of each virtual log, so that what is left of it has no gap. Behind one that is needed they
+    are marked as emptied, so that one old record does not hold up all that came later (45); neighbours become
+    one record, which begins where the first of them did, or there would be ever more of them.
     """
     decision: Decision[list[VsegId]] = Decision([])
-    gone: set[VsegId] = set()
-    for vseg in unneeded.free(image, table):
-        if len(decision.answer) == PER_TRANSACTION:
+    free = set(unneeded.free(image, table))
+    before: VsegRecord | None = None
+    for _, record in sorted(table.vsegs.items()) if free else ():
+        if len(decision.puts) + len(decision.deletes) >= PER_TRANSACTION:
             break
-        before, record = vseg._replace(seq=vseg.seq - 1), table.vsegs[vseg]
-        if before not in table.vsegs or before in gone:
+        if before is not None and before.id[:2] != record.id[:2]:
+            before = None
+        if record.id not in free:
+            before = record
+        elif before is None:
             decision.deletes.append(record.key)
-            gone.add(vseg)
-        elif not record.is_over:
-            decision.puts[record.key] = _without_copies(record).encode()
+            decision.answer.append(record.id)
         else:
-            continue
-        decision.answer.append(vseg)
+            kept = _without_copies(record)
+            if before.id in free and not before.gave_up and not record.gave_up:
+                kept = kept._replace(start=before.start)
+                decision.puts.pop(before.key, None)
+                decision.deletes.append(before.key)
+            if kept != record:
+                decision.puts[kept.key] = kept.encode()
+                decision.answer.append(record.id)
+            before = kept
     return decision
 
 
