@@ -167,6 +167,7 @@ class Rewriting:
         now = self._clock.monotonic()
         self._since = {vseg: self._since.get(vseg, now + self._delay) for vseg in lost}
         self._done = {vseg: keys for vseg, keys in self._done.items() if vseg in lost}
+        self._partitions = {vseg: some for vseg, some in self._partitions.items() if vseg in self._done}
         self._waits.keep(lost)
         self._begun = {run: begun for run, begun in self._begun.items() if all(vseg in lost for vseg in run)}
         others = len(self._metadata.image.brokers) > 1

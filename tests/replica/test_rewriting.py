@@ -441,6 +441,24 @@ def test_more_than_a_proposal_takes_is_reported_in_parts(monkeypatch: pytest.Mon
     directed(go)
 
 
+def test_of_what_was_given_up_nothing_is_remembered() -> None:
+    """Its partitions may be deleted, and are large."""
+
+    async def go(this: Case) -> None:
+        table = this.metadata.table.vsegs
+        lost = [vseg for vseg, record in sorted(table.items()) if not record.empty]
+        this.lose(lost)
+        await this.look()
+        assert sorted(set(this.reported)) == lost
+        assert this.rewriting._partitions.keys() == set(lost)
+        for vseg in lost:
+            del table[vseg]
+        assert await this.rewriting.look() == 0
+        assert not this.rewriting._partitions
+
+    directed(go)
+
+
 def test_what_went_to_a_side_virtual_log_of_another_class_is_waited_for_too() -> None:
     async def go(this: Case) -> None:
         lost = [min(vseg for vseg, record in this.metadata.table.vsegs.items() if not record.empty)]
