@@ -12,7 +12,7 @@ import asyncio
 import errno
 import os
 from bisect import bisect_left, bisect_right
-from collections import deque
+from collections import OrderedDict
 from collections.abc import Awaitable, Callable, Generator, Sequence, Sized
 from typing import TYPE_CHECKING, Final, TypeVar
 
@@ -157,15 +157,21 @@ class IndexCache:
 
     def __init__(self, limit: int) -> None:
         self._limit = limit
-        self._segments: deque[Segment] = deque()
+        self._segments: OrderedDict[Segment, None] = OrderedDict()
+        """The one used last at the end. Of the loop and of threads that read."""
 
     def keep(self, segment: Segment) -> None:
         """``segment`` has its index in memory; the oldest one loses it."""
-        self._segments.append(segment)
+        self.forget(segment)
+        self._segments[segment] = None
         if len(self._segments) > self._limit:
-            oldest = self._segments.popleft()
+            oldest, _ = self._segments.popitem(last=False)
             if oldest is not segment and oldest.footer is None:
                 oldest.index = None
+
+    def forget(self, segment: Segment) -> None:
+        """``segment`` is deleted. Its partition may be, too, and whatever that has: all its producers."""
+        self._segments.pop(segment, None)
 
 
 # Finding

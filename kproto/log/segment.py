@@ -421,6 +421,7 @@ class Segment:
             self.partition.pool.forget(block)
         self.blocks = []
         self.footer = None
+        self.partition.indexes.forget(self)
         self.flushed = self.synced = max(self.size, self.flushed)
         self.synced_offset = self.flushed_offset = max(self.next_offset, self.base_offset)
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import errno
+import gc
 import os
 import struct
 from collections.abc import Callable, Iterator
@@ -18,7 +19,7 @@ from kproto.log.files import parse_name
 from kproto.log.index import FRONT, SparseIndex, Summary, decode, decode_summary, encode
 from kproto.log.ports import Done
 from kproto.log.reader import FileRange, load_blocking, load_nowait
-from kproto.log.segment import UNUSED_BYTES, read_file
+from kproto.log.segment import UNUSED_BYTES, Segment, read_file
 from kproto.wire import records
 from kproto.wire.batch import hop
 from kproto.wire.compression import Codec
@@ -56,6 +57,20 @@ def test_files_and_groups_have_the_sizes_of_the_config(tmp_path: Path) -> None:
     assert len(groups) == 4
     assert max(groups.values()) <= 1048576
     assert len(everything(log.partition())) == log.partition().size_bytes()
+
+
+def test_a_topic_that_is_deleted_leaves_no_segments_behind(tmp_path: Path) -> None:
+    """They keep their partition, which may have thousands of others, and of producers."""
+    log = Log(tmp_path, SMALL)
+    fill(log, 20, 20_000)
+    log.partition().flush()
+    assert everything(log.partition())
+    log.revision += 1
+    log.manager.apply_image(log.image(topics={}, topics_by_id={}, streamlets={}))
+    log.tick(100.0)
+    gc.collect()
+    left = [one for one in gc.get_objects() if isinstance(one, Segment)]
+    assert not [one for one in left if one.partition.manager is log.manager]
 
 
 def test_what_is_written_ahead_is_flushed_later_and_not_written_twice(tmp_path: Path) -> None:
