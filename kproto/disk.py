@@ -23,6 +23,8 @@ NOT_FAILED: Final = NO_SPACE | {errno.ENOENT, errno.EEXIST}
 """Or a file went with its partition, or its directory just as it was made."""
 PATIENCE_S: Final = 60.0
 RETRY_S: Final = 0.05
+BESIDE: Final = ".tmp"
+"""Behind the name of a file that is to take the place of another one."""
 PAGE: Final = 4096
 """What the kernel keeps of files in memory, and reads from them, at least."""
 _ZEROS: Final = memoryview(bytes(PAGE))
@@ -204,8 +206,14 @@ class Disk:
     def write_atomically(self, path: str, content: bytes, *, sync: bool = True) -> None:
         """Replace a small state file: temporary file, fsync, rename, fsync of the directory (rule 36).
         Without ``sync`` a power loss may take it."""
-        temporary = path + ".tmp"
-        fd = self.open(temporary, create=True)
+        self.write_beside(path, content, sync=sync)
+        self.take_beside(path)
+        if sync:
+            self.sync_directory(os.path.dirname(path) or ".")
+
+    def write_beside(self, path: str, content: bytes, *, sync: bool = True) -> None:
+        """The first half of `write_atomically`; nobody sees it."""
+        fd = self.open(path + BESIDE, create=True)
         try:
             self.truncate(fd, 0)
             self.pwritev(fd, [content], 0)
@@ -213,9 +221,10 @@ class Disk:
                 self.datasync(fd)
         finally:
             self.close(fd)
-        self.rename(temporary, path)
-        if sync:
-            self.sync_directory(os.path.dirname(path) or ".")
+
+    def take_beside(self, path: str) -> None:
+        """What was written beside ``path`` takes its place, in a directory that is not synced yet."""
+        self.rename(path + BESIDE, path)
 
 
 class Poisonable(Protocol):

@@ -2,8 +2,8 @@
 
 The file is a run of frames: ``magic u32 | payload length u32 | crc32c of the payload u32 | payload``, where
 the payload is ``point length u16 | exact u8 | journal point | entries``. A later entry of a partition
-replaces the earlier one. A torn frame ends the file. When most of it is superseded it is written anew with
-one atomic replacement.
+replaces the earlier one. A torn frame ends the file. When most of it is superseded it is written anew, by a
+thread beside the file, whose name it takes if nobody has written to that meanwhile.
 
 ``exact`` says that a partition with nothing in the journal behind the point is as its entry says, file
 sizes and all, so that after a clean stop it can be opened without a look at its directory. It is lost in a
@@ -18,14 +18,14 @@ synced checkpoint.
 from __future__ import annotations
 
 import os
-from collections.abc import Container, Iterable, Iterator
+from collections.abc import Callable, Container, Iterable, Iterator
 from enum import Enum
-from itertools import chain
+from functools import partial
 from struct import Struct
 from typing import Final, NamedTuple
 
 from kproto.check import check
-from kproto.disk import NO_DESCRIPTOR, NO_SPACE, Disk
+from kproto.disk import Disk
 from kproto.log.by_topic import ByTopic, Key
 from kproto.wire.crc import crc32c
 
@@ -90,7 +90,19 @@ class Found(Enum):
 class Checkpoint:
     """The file and its content. Invariant: ``entries`` is what a reader of the file would get."""
 
-    __slots__ = ("_disk", "_named", "_path", "_reserved", "_size", "entries", "exact", "found", "point")
+    __slots__ = (
+        "_anew",
+        "_disk",
+        "_enough",
+        "_named",
+        "_path",
+        "_reserved",
+        "_size",
+        "entries",
+        "exact",
+        "found",
+        "point",
+    )
 
     def __init__(self, disk: Disk, data_dir: str) -> None:
         self._disk = disk
@@ -105,6 +117,10 @@ class Checkpoint:
         self._reserved = 0
         self._named = False
         """The directory entry is on the medium (rule 36)."""
+        self._anew = 0
+        """Bytes of the file beside this one that says the same; 0: there is none."""
+        self._enough = _REWRITE_BYTES
+        """A smaller file is not written anew."""
         self._load()
         if self._reserved < self._size + _RESERVE_BYTES // 2:
             self._reserve_early()
@@ -123,9 +139,7 @@ class Checkpoint:
     def write(self, changed: Iterable[tuple[bytes, int, Entry]], point: bytes, *, sync: bool = False) -> None:
         """Append a frame. OSError passes through and leaves the old content valid."""
         fresh = {(topic_id, index): _FIELDS.pack(*entry) for topic_id, index, entry in changed}
-        old = self._size > _REWRITE_BYTES and self._size > 2 * len(self.entries) * ENTRY_SIZE
-        if not (old and self._rewritten(point, fresh)):
-            self._append(_frame(point, self.exact, fresh.items()), sync)
+        self._append(_frame(point, self.exact, fresh.items()), sync)
         for key, packed in fresh.items():
             self.entries[key] = packed
         self.point = point
@@ -134,6 +148,33 @@ class Checkpoint:
         """Put what was written on the medium; in a thread. OSError passes through."""
         self._disk.sync_file(self._path)
         self._sync_name()
+
+    @property
+    def is_long(self) -> bool:
+        """Most of it is superseded: it is to be written `anew`, while no `sync` is running."""
+        return self._size > max(self._enough, 2 * len(self.entries) * ENTRY_SIZE)
+
+    def anew(self) -> Callable[[], object]:
+        """What writes a file that says the same beside this one, and syncs it: for a thread, since it may
+        take seconds. Then `take_anew`, or `keep_old`."""
+        frame = _frame(self.point, self.exact, self.entries.items())
+        self._anew = len(frame)
+        return partial(self._disk.write_beside, self._path, frame)
+
+    def take_anew(self) -> None:
+        """The thread has done it: that is the file now, unless more was written to the old one. A loss of
+        power may bring that back, until the next sync. OSError passes and leaves the old one."""
+        if self._anew:
+            self._disk.take_beside(self._path)
+            self._size = self._reserved = self._anew
+            self._anew = 0
+            self._named = False
+        self._enough = _REWRITE_BYTES
+
+    def keep_old(self) -> None:
+        """There was no room for it: not before there is as much more to gain again."""
+        self._anew = 0
+        self._enough = self._size + _REWRITE_BYTES
 
     def distrust(self) -> None:
         """The files have to be looked at; written at once, so that no later start believes more."""
@@ -146,18 +187,6 @@ class Checkpoint:
             entry = Entry._make(_FIELDS.unpack(packed))
             self.entries[key] = _FIELDS.pack(*entry.only_synced())
         self.distrust()
-
-    def _rewritten(self, point: bytes, fresh: dict[Key, bytes]) -> bool:
-        """Write the file anew; False when there is no space for that. OSError passes when the new file may
-        have the name already: a frame at the end of the old one would be behind a hole there."""
-        kept = (item for item in self.entries.items() if item[0] not in fresh)
-        try:
-            self._replace(_frame(point, self.exact, chain(kept, fresh.items())))
-        except OSError as error:
-            if error.errno not in NO_SPACE - NO_DESCRIPTOR:
-                raise
-            return False
-        return True
 
     def _replace(self, frame: bytes) -> None:
         self._disk.write_atomically(self._path, frame)
@@ -174,6 +203,7 @@ class Checkpoint:
                 self.entries.forget(topic_id)
 
     def _append(self, frame: bytes, sync: bool) -> None:
+        self._anew = 0
         descriptor = self._disk.open(self._path, create=True)
         try:
             if self._size + len(frame) + _RESERVE_BYTES // 2 > self._reserved:

@@ -61,6 +61,7 @@ class Checkpointing:
         "_ports",
         "_released",
         "_retry",
+        "_rewriting",
         "_slices",
         "_syncing",
         "_trouble",
@@ -98,6 +99,8 @@ class Checkpointing:
         self._slices = 0
         self._syncing = False
         """A thread syncs the file: on a slow disk that takes long, and all clients would wait."""
+        self._rewriting = False
+        """A thread writes the file anew; the next frame waits for it."""
         self._closed = False
         self.on_synced: Callable[[], object] = int
         """Called when it has, for files that wait for `deletions`."""
@@ -160,9 +163,27 @@ class Checkpointing:
 
     def tick(self, now: float, interval: float) -> bool:
         """Write what is due at monotonic time ``now``; True when more is waiting. Seconds both."""
-        if now < self._retry or now < self._next:
+        if now < self._retry or now < self._next or self._rewriting:
+            return False
+        if self.file.is_long and not self._syncing:
+            self._rewriting = True
+            self._ports.in_background(self.file.anew(), self._rewritten)
             return False
         return self._write_some(now, interval)
+
+    def _rewritten(self, error: BaseException | None) -> None:
+        """The thread has done with the file beside the old one. But for want of room nobody tries again."""
+        self._rewriting = False
+        if self._closed:
+            return
+        try:
+            with poisoning(self._ports.on_poison, "the checkpoint"):
+                if error is not None:
+                    raise error
+                self.file.take_anew()
+        except OSError as failure:
+            self.file.keep_old()
+            self._trouble.failed(failure.strerror)
 
     def _write_some(self, now: float, interval: float) -> bool:
         """Write the entries of some changed partitions; True when more are waiting.

@@ -203,6 +203,10 @@ def test_what_follows_a_file_that_was_written_anew_is_in_no_hole(
     entry = Entry(*range(11))
     file.write([(TOPIC_ID, 0, entry)], b"", sync=True)
     file.write([(TOPIC_ID, 0, entry)], b"")
+    assert file.is_long
+    file.anew()()
+    file.take_anew()
+    assert not file.is_long
     disk.error = error
     newer = entry._replace(log_start=100)
     with pytest.raises(OSError, match=os.strerror(error.errno or 0)):
@@ -212,25 +216,109 @@ def test_what_follows_a_file_that_was_written_anew_is_in_no_hole(
     assert (found.get(TOPIC_ID, 0), found.point) == (newer, b"point")
 
 
-@pytest.mark.parametrize("what", ["directory", "write"])
+class NoSpareSync(Disk):
+    """The file beside the checkpoint cannot be synced, or written."""
+
+    number = errno.EIO
+
+    def write_beside(self, path: str, content: bytes, *, sync: bool = True) -> None:
+        super().write_beside(path, content, sync=sync)
+        raise OSError(self.number, os.strerror(self.number))
+
+
+@pytest.mark.parametrize("what", ["sync", "write"])
 def test_what_is_no_want_of_room_is_poison(
     tmp_path: Path, what: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """It was tried again a second later; a sync that says so then does not speak of what was lost (35)."""
-    disk = NoNames()
-    log = Log(tmp_path, disk=disk)
+    jobs = deque[tuple[Callable[[], object], Done]]()
+    log = Log(tmp_path, disk=NoSpareSync(), in_background=lambda *job: jobs.append(job))
     log.partition().append(batch(5_000))
     assert log.partition().flush()
     checkpointing = log.manager.checkpointing
     with monkeypatch.context() as patch:
-        if what == "directory":
-            patch.setattr(checkpoint, "_REWRITE_BYTES", 1)
-            checkpointing.file._size += 10_000
-            disk.error = NO_SYNC
+        if what == "sync":
+            make_long(log, patch)
         else:
             patch.setattr(Disk, "pwritev", lambda *_: broken())
         assert not checkpointing.tick(log.clock.monotonic() + 1000, 1.0)
+        do(jobs)
     assert log.poisoned == [f"the checkpoint: [Errno {errno.EIO}] {os.strerror(errno.EIO)}"]
+
+
+def make_long(log: Log, patch: pytest.MonkeyPatch) -> None:
+    """Its checkpoint says everything many times."""
+    patch.setattr(checkpoint, "_REWRITE_BYTES", 1000)
+    log.partition().append(batch(5_000))
+    assert log.partition().flush()
+    while not log.manager.checkpointing.file.is_long:
+        log.manager.checkpointing.note_down([log.partition()])
+
+
+def do(jobs: deque[tuple[Callable[[], object], Done]]) -> None:
+    """What the thread was given."""
+    while jobs:
+        job, done = jobs.popleft()
+        failure = None
+        try:
+            job()
+        except OSError as error:
+            failure = error
+        done(failure)
+
+
+def test_a_thread_writes_the_file_anew(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its sync, and that of the directory, kept all clients waiting: on a slow disk for seconds."""
+    disk, jobs = Threads(), deque[tuple[Callable[[], object], Done]]()
+    log = Log(tmp_path, disk=disk, in_background=lambda *job: jobs.append(job))
+    make_long(log, monkeypatch)
+    disk.on_the_loop.clear()
+    for _ in range(3):
+        log.tick(10)
+    assert len(jobs) == 1
+    assert not disk.on_the_loop
+    disk.in_thread = True
+    do(jobs)
+    disk.in_thread = False
+    log.tick(10)
+    assert not log.manager.checkpointing.file.is_long
+    assert log.manager.checkpointing.file._named is False
+    assert not disk.on_the_loop
+    expected = log.manager.checkpointing.file.get(TOPIC_ID, 0)
+    assert Checkpoint(Disk(), str(tmp_path)).get(TOPIC_ID, 0) == expected
+
+
+def test_what_was_written_meanwhile_is_not_lost_with_the_old_file(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    jobs = deque[tuple[Callable[[], object], Done]]()
+    log = Log(tmp_path, in_background=lambda *job: jobs.append(job))
+    make_long(log, monkeypatch)
+    log.tick(10)
+    log.partition().append(batch(5_000))
+    assert log.partition().flush()
+    log.manager.checkpointing.note_down([log.partition()])
+    do(jobs)
+    assert Checkpoint(Disk(), str(tmp_path)).get(TOPIC_ID, 0) == log.partition().entry()
+    log.tick(10)
+    assert len(jobs) == 1
+
+
+def test_without_room_for_another_file_the_old_one_goes_on(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    disk, jobs = NoSpareSync(), deque[tuple[Callable[[], object], Done]]()
+    disk.number = errno.ENOSPC
+    log = Log(tmp_path, disk=disk, in_background=lambda *job: jobs.append(job))
+    make_long(log, monkeypatch)
+    log.tick(10)
+    do(jobs)
+    log.partition().append(batch(5_000))
+    assert log.partition().flush()
+    log.tick(10)
+    assert not jobs
+    assert not log.poisoned
+    assert Checkpoint(Disk(), str(tmp_path)).get(TOPIC_ID, 0) == log.partition().entry()
 
 
 def broken() -> None:
