@@ -111,7 +111,7 @@ class ClusterMember:
         self._client: MetadataClient | None = None
         self.peers = Peers(self.node_id, settings.kproto_cluster_secret, self._address_of, lambda: self.epoch)
         loop = asyncio.get_running_loop()
-        self._workers = [Worker(loop, f"kproto-replica-{name}") for name in ("ack", "rest", "read")]
+        self._workers = [Worker(loop, f"kproto-replica-{name}") for name in ("ack", "rest", "read", "room")]
         self._fill_worker = Worker(loop, "kproto-bring-over")
         store = ReplicaStore(
             directory.path,

@@ -87,11 +87,12 @@ SealDone = Callable[[int, bool], object]
 
 class Workers(NamedTuple):
     """Threads for what waits for the disk: syncs that acks and seals wait for; syncs and deletions that
-    nobody waits for; reads."""
+    nobody waits for; reads; what reserves room, which no sync may hold up (None: ``background``)."""
 
     acks: Works
     background: Works
     reads: Works
+    room: Works | None = None
 
 
 class ReplicaStore:
@@ -256,13 +257,13 @@ class ReplicaStore:
         vseg = VsegId(header.owner_epoch, header.vlog, header.vseg)
         copy = self.copies.get(vseg)
         large = header.length > BYTES_A_TURN
-        if copy is not None and (copy.behind is not None or not copy.loaded):
+        if copy is not None and (copy.behind is not None or not copy.loaded or _must_wait(copy, header)):
             kept = None if first is None else bytes(first), frame if large else memoryview(bytes(frame))
             again = partial(self.push, *kept, done, known)
-            if copy.behind is None:
+            if not copy.loaded:
                 self._load(copy, again)
             else:
-                copy.behind.append(again)
+                copy.behind = [*(copy.behind or ()), again]
             return
         file = None if first is None else decode_file_header(first)
         if first is not None and (file is None or (file.owner_epoch, file.vlog, file.vseg) != vseg):
@@ -339,6 +340,7 @@ class ReplicaStore:
         self.copies[vseg] = copy
         if frame:
             self._stored(copy, header)
+            self._grow(copy, FILE_HEADER_SIZE + header.length)
         return Push.STORE
 
     def _append(self, copy: Copy, header: FrameHeader, frame: memoryview, begin: int = 0) -> Push:
@@ -364,7 +366,35 @@ class ReplicaStore:
             return self._failed(copy, error)
         if not begin:
             self._stored(copy, header)
+            self._grow(copy, at + header.length)
         return Push.STORE
+
+    def _grow(self, copy: Copy, used: int) -> None:
+        """Have a thread reserve more before the room is used up: while the disk is busy that takes long."""
+        if copy.growing or copy.reserved - used >= min(used, STEP):
+            return
+        copy.growing = True
+        copy.pins += 1
+        more = min(copy.reserved, 2 * STEP)
+        grow = partial(self.disk.allocate, copy.fd, copy.reserved, more)
+        room = self.workers.room or self.workers.background
+        room.submit(grow, partial(self._grown, copy, more))
+
+    def _grown(self, copy: Copy, more: int, error: BaseException | None) -> None:
+        """There is more room, or none: then the next push that needs some says so."""
+        copy.growing = False
+        copy.pins -= 1
+        if error is None:
+            copy.reserved += more
+        elif not isinstance(error, OSError) or error.errno not in NO_SPACE:
+            self.poison(f"{copy.path}: {error}")
+        if self._closed:
+            self._retire(copy)
+        else:
+            self.released(copy)
+        behind, copy.behind = copy.behind or (), None
+        for again in behind:
+            again()
 
     def _append_part(
         self,
@@ -702,3 +732,9 @@ class ReplicaStore:
 
 
 STORED: Final = frozenset({Push.STORE, Push.REPEATED})
+
+
+def _must_wait(copy: Copy, header: FrameHeader) -> bool:
+    """A thread is about to reserve the room for this frame, or may end while a large one is being written."""
+    large = header.length > BYTES_A_TURN
+    return copy.growing and (large or copy.base + header.position + header.length > copy.reserved)
