@@ -235,7 +235,7 @@ class Producer:
                     failed = True
                     outcomes.append(self._refused(error, route, index))
                     if partition is None:  # else it remembers that itself
-                        now_ms = services.clock.wall_ms()
+                        now_ms = services.logs.mono_ms()
                         self._early.note(key, index, outcomes[-1][4], records, now_ms)
             if parts:
                 topics.append((key, outcomes))

@@ -606,6 +606,10 @@ class LogManager:
             self.trash.add(due, segment.index_path, number)
             self.trash.add(due, segment.path, number)
 
+    def mono_ms(self) -> int:
+        """For what lasts some time, whatever happens to the wall clock."""
+        return int(self.clock.monotonic() * 1000)
+
     def random_below(self, limit: int) -> int:
         """For segment.jitter.ms."""
         import random

@@ -230,7 +230,7 @@ class Partition:
         if pid != -1:
             producer = self.producers.get(pid)
             if producer is None or producer.epoch != epoch or producer.next_seq != seq:
-                if self.producers.follows_refused(pid, epoch, seq, self.manager.now_ms()):
+                if self.producers.follows_refused(pid, epoch, seq, self.manager.mono_ms()):
                     raise KafkaError(ErrorCode.NOT_LEADER_OR_FOLLOWER, "a batch before it was refused")
                 known = self.producers.examine(pid, epoch, seq, count)
                 if known is not None:
@@ -241,7 +241,7 @@ class Partition:
             ref = self._store(chunk, size, crc, count, max_ts, self.leader_epoch, owned, append_time)
         except KafkaError as error:
             if error.code is ErrorCode.KAFKA_STORAGE_ERROR:  # what is behind it may fit
-                self.producers.refused(pid, epoch, seq, self.manager.now_ms())
+                self.producers.refused(pid, epoch, seq, self.manager.mono_ms())
             raise
         if producer is not None:
             producer.add(seq, (seq + count - 1) & MAX_SEQUENCE, base_offset, max_ts)
@@ -304,7 +304,7 @@ class Partition:
         vlog = self.vlog
         if len(chunk) >= HEADER_SIZE:
             pid, epoch, seq = _unpack(chunk)[8:11]
-            self.producers.refused(pid, epoch, seq, self.manager.now_ms())
+            self.producers.refused(pid, epoch, seq, self.manager.mono_ms())
         if self.lost or self.handing_over or (vlog is not None and (vlog.lost or vlog.retiring)):
             return KafkaError(ErrorCode.NOT_LEADER_OR_FOLLOWER)
         if self.deleted:

@@ -96,7 +96,7 @@ class Producers(dict[int, Producer]):
         self.kept: tuple[int, bytes] | None = None
         self._refused: dict[int, tuple[int, int, int]] = {}
         """Producer id -> epoch and sequence of the first chunk that was refused since its last append, and
-        when the last one was (ms)."""
+        when the last one was (ms of the monotonic clock, as all ``now_ms`` of these)."""
 
     def refused(self, pid: int, epoch: int, seq: int, now_ms: int) -> None:
         """A chunk was refused through no fault of its own: it will be sent again, and what its producer sent

@@ -96,6 +96,21 @@ def test_a_client_that_gave_the_refused_batch_up_is_told_of_the_gap(tmp_path: Pa
     assert refused(log, 0, 2) == ErrorCode.OUT_OF_ORDER_SEQUENCE_NUMBER
 
 
+@pytest.mark.parametrize("minutes", [-30, 30])
+def test_a_step_of_the_wall_clock_is_no_time_in_which_a_refused_batch_was_given_up(
+    tmp_path: Path, minutes: int
+) -> None:
+    """Forward, what came behind it was stored before it. Back, who gave it up heard of the gap much later."""
+    log = Log(tmp_path)
+    log.partition().hand_over(True)
+    assert refused(log, 0, 1) == ErrorCode.NOT_LEADER_OR_FOLLOWER
+    log.partition().hand_over(False)
+    log.clock._wall_ms += minutes * 60_000
+    assert refused(log, 0, 2) == ErrorCode.NOT_LEADER_OR_FOLLOWER
+    log.clock.advance(REFUSED_MS / 1000 + 0.002)
+    assert sent(log, 0, 2) == (0, False)
+
+
 def test_refused_producers_are_not_remembered_without_end(tmp_path: Path) -> None:
     log = Log(tmp_path)
     log.partition().hand_over(True)
