@@ -149,15 +149,17 @@ def _alter_broker(
     node_id = _node_id(change.resource_name, {*image.brokers, *fenced})
     current = image.configs.get(DEFAULT_BROKER if node_id is None else str(node_id), UNSET)
     for op in change.ops:
+        if op.op == OpType.DELETE:
+            continue
         definition = BROKER_CONFIGS.get(op.name)
-        if definition is None and op.op != OpType.DELETE:
+        if definition is None:
             raise KafkaError(ErrorCode.INVALID_REQUEST, f"{op.name}: no such broker config")
-        if definition is not None and not definition.dynamic:
+        if not definition.dynamic:
             raise KafkaError(
                 ErrorCode.INVALID_REQUEST,
                 f"{op.name} cannot be changed while the broker runs; set it at start.",
             )
-        if op.name == DRAIN and node_id is None and op.op != OpType.DELETE:
+        if op.name == DRAIN and node_id is None:
             raise KafkaError(ErrorCode.INVALID_REQUEST, f"{op.name} is set for one broker, not for all.")
     wanted = _applied(current, change, BROKER_CONFIGS)
     try:

@@ -114,6 +114,7 @@ def test_a_change_to_the_same_values_writes_nothing() -> None:
         (topic(("retention.ms", SET, "0")), ErrorCode.NONE),
         (broker(("log.retention.ms", SET, "1".rjust(32_768)), name=""), ErrorCode.INVALID_CONFIG),
         (broker(("num.partitions", SET, "3")), ErrorCode.INVALID_REQUEST),
+        (broker(("num.partitions", DELETE, None)), ErrorCode.NONE),
         (broker(("log.cleaner.backoff.ms", SET, "16000")), ErrorCode.NONE),
         (broker(("num.io.threads", SET, "16"), name=""), ErrorCode.NONE),
         (broker(("num.io.threads", SET, "many")), ErrorCode.INVALID_REQUEST),

@@ -244,6 +244,8 @@ def _broker(talk: Talk, ask: Any) -> None:
         ("topic key", ("retention.ms", SET, "1000"), (BROKER, "1")),
         ("listeners", ("listeners", SET, "PLAINTEXT://:1"), (BROKER, "1")),
         ("delete unknown", ("no.such", DELETE, None), (BROKER, "1")),
+        ("delete read-only", ("num.partitions", DELETE, None), (BROKER, "1")),
+        ("delete read-only for all", ("listeners", DELETE, None), (BROKER, "")),
         ("append to a list", ("log.cleanup.policy", APPEND, "compact"), (BROKER, "1")),
     ):
         ask(f"broker: {label}", op, at=at, validate=True)
@@ -318,6 +320,37 @@ def throttling(talk: Talk) -> None:
     ask("taken from all", every, DELETE, None)
 
 
+COARSER = {
+    "log.retention.ms": "retention.ms",
+    "log.roll.ms": "segment.ms",
+    "log.roll.jitter.ms": "segment.jitter.ms",
+    "log.flush.interval.ms": "flush.ms",
+}
+"""Keys that brokers also have in coarser units, and what topics inherit from them."""
+
+
+def falling_back(talk: Talk) -> None:
+    """What comes behind the finest of several keys for the same thing."""
+    name = talk.make("falls-back")
+    config = incremental_alter_configs.AlterableConfig
+    for label, at, op, value in (
+        ("for one", "1", SET, "90000000"),
+        ("for all", "", SET, "90000001"),
+        ("taken from one", "1", DELETE, None),
+        ("taken from all", "", DELETE, None),
+    ):
+        resource = incremental_alter_configs.AlterConfigsResource(
+            resource_type=BROKER,
+            resource_name=at,
+            configs=[config(name=key, config_operation=op, value=value) for key in COARSER],
+        )
+        request = incremental_alter_configs.IncrementalAlterConfigsRequest(resources=[resource])
+        talk(INCREMENTAL, 1, request, label)
+        talk.settle()
+        describe(talk, f"{label}, topic", (TOPIC, name), keys=list(COARSER.values()))
+        describe(talk, f"{label}, broker", (BROKER, "1"), keys=list(COARSER))
+
+
 def replacing(talk: Talk) -> None:
     """AlterConfigs, the older way."""
     name = talk.make("replacing", 1, {"retention.ms": "5", "flush.ms": "6"})
@@ -384,5 +417,6 @@ CONVERSATIONS = (
     Conversation("changing", changing, CHANGING),
     Conversation("limiting", limiting),
     Conversation("throttling", throttling),
+    Conversation("falling-back", falling_back),
     Conversation("replacing", replacing),
 )

@@ -12,9 +12,10 @@ values are those in force, the stored ones are among the synonyms.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
+from itertools import dropwhile
+from typing import Final, NamedTuple
 
 from kproto.config import (
     ALIASES,
@@ -33,6 +34,17 @@ from kproto.config import (
 )
 from kproto.metadata import MetadataImage
 from kproto.metadata.records import DEFAULT_BROKER
+
+_COARSER: Final[Mapping[str, Sequence[str]]] = {
+    names[place]: names[place + 1 :]
+    for names in (
+        (topic.synonym, *(name for name, _ in topic.scaled))
+        for topic in TOPIC_CONFIGS.values()
+        if topic.synonym is not None
+    )
+    for place in range(len(names) - 1)
+}
+"""Broker keys that are another's in coarser units: a key falls back to them in this order."""
 
 
 class Synonym(NamedTuple):
@@ -113,25 +125,27 @@ class ConfigViews:
         if own is not None:
             synonyms.append(Synonym(definition.name, value, ConfigSource.DYNAMIC_TOPIC))
         if definition.synonym is not None:
-            names = (definition.synonym, *(name for name, _ in definition.scaled))
-            for name in names:
-                synonyms += self._set_layers(name)
-            default = BROKER_CONFIGS[definition.synonym].default
-            if default is not None:
-                synonyms.append(Synonym(definition.synonym, value_text(default), ConfigSource.DEFAULT))
+            synonyms += self._layers(definition.synonym)
         read_only = definition.name in FIXED_AT_CREATION
         spelled = value if own is None and self._unused else own
         return _view(definition, tuple(synonyms), value, read_only=read_only, spelled=spelled)
 
     def _broker_key(self, definition: ConfigDef) -> ConfigView:
-        synonyms = tuple(self._layers(definition))
+        layers = self._layers(definition.name)
+        synonyms = tuple(dropwhile(lambda each: each.name != definition.name, layers))
         value = self._special.get(definition.name) or value_text(self._in_force.values[definition.name])
         return _view(definition, synonyms, value, read_only=not definition.dynamic)
 
-    def _layers(self, definition: ConfigDef) -> Iterator[Synonym]:
-        yield from self._set_layers(definition.name)
-        if definition.default is not None:
-            yield Synonym(definition.name, value_text(definition.default), ConfigSource.DEFAULT)
+    def _layers(self, name: str) -> list[Synonym]:
+        """The layers of a broker key and its coarser forms, whose defaults count where it is set itself."""
+        names = (name, *_COARSER.get(name, ()))
+        layers = [layer for each in names for layer in self._set_layers(each)]
+        layers.sort(key=lambda layer: layer.source)
+        for each in names if any(layer.name == name for layer in layers) else (name,):
+            default = BROKER_CONFIGS[each].default
+            if default is not None:
+                layers.append(Synonym(each, value_text(default), ConfigSource.DEFAULT))
+        return layers
 
     def _set_layers(self, name: str) -> Iterator[Synonym]:
         """The layers of a broker key in which it is set."""

@@ -193,6 +193,29 @@ def test_dynamic_broker_configs_reach_topics_by_precedence(world) -> None:
     assert (config.value, config.config_source) == ("2000000", ConfigSource.DYNAMIC_DEFAULT_BROKER)
 
 
+def test_what_is_set_in_milliseconds_falls_back_to_coarser_keys(world) -> None:
+    """As Apache Kafka 4.3.1 says it; what is set nowhere has nothing to fall back to."""
+    for key, coarser, default, topic_key in (
+        ("log.retention.ms", "log.retention.hours", "168", "retention.ms"),
+        ("log.roll.ms", "log.roll.hours", "168", "segment.ms"),
+        ("log.roll.jitter.ms", "log.roll.jitter.hours", "0", "segment.jitter.ms"),
+        ("log.flush.interval.ms", "log.flush.scheduler.interval.ms", str(2**63 - 1), "flush.ms"),
+    ):
+        world.runner.run(world.controller.create_topics([NewTopic(topic_key)]))
+        assert synonyms(describe(world, BROKER, "1", key, include_synonyms=True).configs[0]) == []
+        assert synonyms(describe(world, TOPIC, topic_key, topic_key, include_synonyms=True).configs[0]) == []
+        assert alter(world, BROKER, "", (key, OpType.SET, "7000")) == 0
+        assert alter(world, BROKER, "1", (key, OpType.SET, "6000")) == 0
+        layers = [
+            (key, "6000", ConfigSource.DYNAMIC_BROKER),
+            (key, "7000", ConfigSource.DYNAMIC_DEFAULT_BROKER),
+            (coarser, default, ConfigSource.DEFAULT),
+        ]
+        assert synonyms(describe(world, BROKER, "1", key, include_synonyms=True).configs[0]) == layers
+        shown = describe(world, TOPIC, topic_key, topic_key, include_synonyms=True).configs[0]
+        assert (shown.value, synonyms(shown)) == ("6000", layers)
+
+
 def test_dynamic_configs_that_do_not_go_with_the_brokers_own_are_shown_but_not_used(small) -> None:
     """The broker goes on with what it has instead, and says so; what comes with them counts."""
     assert alter(small, BROKER, "", ("log.segment.bytes", OpType.SET, "+3000000")) == 0
