@@ -74,7 +74,7 @@ class Copy:
         self.reserved = 0
         """Bytes of the file, written or not."""
         self.growing = False
-        """A thread reserves more: nobody else does, nor writes there."""
+        """A thread reserves more: a write to the file would wait for it."""
         self.last = (-1, 0)
         """Position and chain of the last frame."""
         self.states: list[int] = []
@@ -84,7 +84,7 @@ class Copy:
         self.settled = False
         """Closed in metadata, synced, and cut to its end (or on its way to that)."""
         self.behind: list[Callable[[], object]] | None = None
-        """While a large frame is being written, or one waits for room: the pushes that came after it."""
+        """While a large frame is being written: the pushes that came after it; while `growing`: all."""
         self.pins = 0
         """Reads and syncs under way: the file must keep its bytes meanwhile."""
         self.recorded = False

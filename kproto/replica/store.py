@@ -257,7 +257,7 @@ class ReplicaStore:
         vseg = VsegId(header.owner_epoch, header.vlog, header.vseg)
         copy = self.copies.get(vseg)
         large = header.length > BYTES_A_TURN
-        if copy is not None and (copy.behind is not None or not copy.loaded or _must_wait(copy, header)):
+        if copy is not None and (copy.behind is not None or not copy.loaded or copy.growing):
             kept = None if first is None else bytes(first), frame if large else memoryview(bytes(frame))
             again = partial(self.push, *kept, done, known)
             if not copy.loaded:
@@ -370,7 +370,8 @@ class ReplicaStore:
         return Push.STORE
 
     def _grow(self, copy: Copy, used: int) -> None:
-        """Have a thread reserve more before the room is used up: while the disk is busy that takes long."""
+        """Have a thread reserve more before the room is used up: while the disk is busy that takes long, and
+        pushes wait for it, since the kernel lets nobody write to the file meanwhile, wherever."""
         if copy.growing or copy.reserved - used >= min(used, STEP):
             return
         copy.growing = True
@@ -732,9 +733,3 @@ class ReplicaStore:
 
 
 STORED: Final = frozenset({Push.STORE, Push.REPEATED})
-
-
-def _must_wait(copy: Copy, header: FrameHeader) -> bool:
-    """A thread is about to reserve the room for this frame, or may end while a large one is being written."""
-    large = header.length > BYTES_A_TURN
-    return copy.growing and (large or copy.base + header.position + header.length > copy.reserved)

@@ -306,6 +306,22 @@ def test_pushes_wait_for_room_in_their_order() -> None:
     assert stored_bytes(station, owner) == wire_bytes(owner)
 
 
+def test_nothing_is_written_to_a_file_that_is_getting_room() -> None:
+    """The kernel holds the file's lock for as long as that takes: who writes where there is room waits, too,
+    and with it the loop."""
+    (station, disk, busy), owner = roomy(), Owner(VSEG, size=16 << 20)
+    station.push(owner.first, owner.push([PART], [200_000]))
+    assert busy.jobs
+    disk.fail = failing("write")
+    answers: list[tuple[Push, int]] = []
+    frame = memoryview(owner.push([PART], [300]))
+    station.store.push(None, frame, lambda *answer: answers.append(answer))
+    assert answers == []
+    disk.fail = whole
+    give_room(disk, busy)
+    assert answers == [(Push.STORE, owner.end)]
+
+
 def test_a_copy_that_gets_no_room_ahead_is_full_when_it_needs_some() -> None:
     (station, disk, busy), owner = roomy(), Owner(VSEG, size=16 << 20)
     station.push(owner.first, owner.push([PART], [200_000]))
