@@ -3,7 +3,7 @@
 The file is a run of frames: ``magic u32 | payload length u32 | crc32c of the payload u32 | payload``, where
 the payload is ``point length u16 | exact u8 | journal point | entries``. A later entry of a partition
 replaces the earlier one. A torn frame ends the file. When most of it is superseded it is written anew, by a
-thread beside the file, whose name it takes if nobody has written to that meanwhile.
+thread beside the file, whose name it takes with what was written to that meanwhile.
 
 ``exact`` says that a partition with nothing in the journal behind the point is as its entry says, file
 sizes and all, so that after a clean stop it can be opened without a look at its directory. It is lost in a
@@ -25,7 +25,7 @@ from struct import Struct
 from typing import Final, NamedTuple
 
 from kproto.check import check
-from kproto.disk import Disk
+from kproto.disk import BESIDE, Disk
 from kproto.log.by_topic import ByTopic, Key
 from kproto.wire.crc import crc32c
 
@@ -94,6 +94,7 @@ class Checkpoint:
         "_anew",
         "_disk",
         "_enough",
+        "_meanwhile",
         "_named",
         "_path",
         "_reserved",
@@ -119,6 +120,8 @@ class Checkpoint:
         """The directory entry is on the medium (rule 36)."""
         self._anew = 0
         """Bytes of the file beside this one that says the same; 0: there is none."""
+        self._meanwhile: list[bytes] = []
+        """Frames that are not in that one yet."""
         self._enough = _REWRITE_BYTES
         """A smaller file is not written anew."""
         self._load()
@@ -159,17 +162,29 @@ class Checkpoint:
         take seconds. Then `take_anew`, or `keep_old`."""
         frame = _frame(self.point, self.exact, self.entries.items())
         self._anew = len(frame)
+        self._meanwhile = []
         return partial(self._disk.write_beside, self._path, frame)
 
     def take_anew(self) -> None:
-        """The thread has done it: that is the file now, unless more was written to the old one. A loss of
+        """The thread has done it: that is the file now, unless more was synced in the old one. A loss of
         power may bring that back, until the next sync. OSError passes and leaves the old one."""
         if self._anew:
+            self._add_meanwhile()
             self._disk.take_beside(self._path)
             self._size = self._reserved = self._anew
             self._anew = 0
             self._named = False
         self._enough = _REWRITE_BYTES
+
+    def _add_meanwhile(self) -> None:
+        """Nobody has vouched for these frames: none was synced."""
+        if self._meanwhile:
+            descriptor = self._disk.open(self._path + BESIDE)
+            try:
+                self._anew += self._disk.pwritev(descriptor, self._meanwhile, self._anew)
+            finally:
+                self._disk.close(descriptor)
+        self._meanwhile = []
 
     def keep_old(self) -> None:
         """There was no room for it: not before there is as much more to gain again."""
@@ -203,7 +218,8 @@ class Checkpoint:
                 self.entries.forget(topic_id)
 
     def _append(self, frame: bytes, sync: bool) -> None:
-        self._anew = 0
+        if sync:
+            self._anew = 0
         descriptor = self._disk.open(self._path, create=True)
         try:
             if self._size + len(frame) + _RESERVE_BYTES // 2 > self._reserved:
@@ -216,6 +232,8 @@ class Checkpoint:
         if sync:
             self._sync_name()
         self._size += len(frame)
+        if self._anew:
+            self._meanwhile.append(frame)
 
     def _sync_name(self) -> None:
         if not self._named:

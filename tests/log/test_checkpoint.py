@@ -15,7 +15,7 @@ import pytest
 from kproto.directory import LeftAs
 from kproto.disk import Disk, SyncError
 from kproto.log import checkpoint
-from kproto.log.checkpoint import Checkpoint, Entry
+from kproto.log.checkpoint import Checkpoint, Entry, Found
 from kproto.log.ports import Done
 from tests.log.support import TOPIC_ID, Log, batch
 
@@ -249,6 +249,7 @@ def test_what_is_no_want_of_room_is_poison(
 def make_long(log: Log, patch: pytest.MonkeyPatch) -> None:
     """Its checkpoint says everything many times."""
     patch.setattr(checkpoint, "_REWRITE_BYTES", 1000)
+    log.manager.checkpointing.file._enough = 1000
     log.partition().append(batch(5_000))
     assert log.partition().flush()
     while not log.manager.checkpointing.file.is_long:
@@ -288,8 +289,9 @@ def test_a_thread_writes_the_file_anew(tmp_path: Path, monkeypatch: pytest.Monke
     assert Checkpoint(Disk(), str(tmp_path)).get(TOPIC_ID, 0) == expected
 
 
+@pytest.mark.parametrize("sync", [False, True])
 def test_what_was_written_meanwhile_is_not_lost_with_the_old_file(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, sync: bool
 ) -> None:
     jobs = deque[tuple[Callable[[], object], Done]]()
     log = Log(tmp_path, in_background=lambda *job: jobs.append(job))
@@ -297,11 +299,32 @@ def test_what_was_written_meanwhile_is_not_lost_with_the_old_file(
     log.tick(10)
     log.partition().append(batch(5_000))
     assert log.partition().flush()
-    log.manager.checkpointing.note_down([log.partition()])
+    log.manager.checkpointing.note_down([log.partition()], sync)
     do(jobs)
     assert Checkpoint(Disk(), str(tmp_path)).get(TOPIC_ID, 0) == log.partition().entry()
+    assert log.manager.checkpointing.file.is_long is sync
+    log.manager.checkpointing.note_down([log.partition()])
+    found = Checkpoint(Disk(), str(tmp_path))
+    assert (found.found, found._size) == (Found.WHOLE, log.manager.checkpointing.file._size)
     log.tick(10)
-    assert len(jobs) == 1
+    assert len(jobs) == sync
+
+
+def test_who_writes_all_the_time_holds_up_no_deletion(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Each time the thread had worked for nothing, and began anew: until the clients stopped nothing that
+    was due was written, and no file of deleted data went."""
+    jobs = deque[tuple[Callable[[], object], Done]]()
+    log = Log(tmp_path, in_background=lambda *job: jobs.append(job))
+    make_long(log, monkeypatch)
+    checkpointing = log.manager.checkpointing
+    checkpointing.sync_soon(log.partition())
+    for _ in range(3):
+        log.tick(10)
+        checkpointing.note_down([log.partition()])
+        do(jobs)
+    assert checkpointing.deletions.all_known
 
 
 def test_without_room_for_another_file_the_old_one_goes_on(
