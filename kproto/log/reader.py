@@ -164,6 +164,8 @@ class IndexCache:
         """``segment`` has its index in memory; the oldest one loses it."""
         self.forget(segment)
         self._segments[segment] = None
+        if segment.dropped:  # while a thread was reading it, perhaps by now
+            self.forget(segment)
         if len(self._segments) > self._limit:
             oldest, _ = self._segments.popitem(last=False)
             if oldest is not segment and oldest.footer is None:

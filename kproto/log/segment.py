@@ -82,6 +82,7 @@ class Segment:
         "blocks",
         "checked_at",
         "closed",
+        "dropped",
         "flushed",
         "flushed_offset",
         "footer",
@@ -122,6 +123,8 @@ class Segment:
         self.synced = 0
         self.synced_offset = base_offset
         self.closed = False
+        self.dropped = False
+        """It is deleted; threads may be reading it yet."""
         self.checked_at = -math.inf
         """When its file was verified (`scrubbing`), in seconds of the event loop."""
         self.torn_end = -1
@@ -421,6 +424,7 @@ class Segment:
             self.partition.pool.forget(block)
         self.blocks = []
         self.footer = None
+        self.dropped = True
         self.partition.indexes.forget(self)
         self.flushed = self.synced = max(self.size, self.flushed)
         self.synced_offset = self.flushed_offset = max(self.next_offset, self.base_offset)

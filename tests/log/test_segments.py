@@ -73,6 +73,21 @@ def test_a_topic_that_is_deleted_leaves_no_segments_behind(tmp_path: Path) -> No
     assert not [one for one in left if one.partition.manager is log.manager]
 
 
+def test_a_segment_that_is_deleted_while_a_thread_reads_it_is_not_kept(tmp_path: Path) -> None:
+    log = Log(tmp_path, SMALL)
+    fill(log, 20, 20_000)
+    partition = log.partition()
+    partition.flush()
+    first = partition.segments[0]
+    while first.blocks:
+        assert first.evict(first.blocks[0])
+    first.index = None
+    ranges = [one for one in partition.read(0, 100_000).pieces if isinstance(one, FileRange)]
+    partition.close_deleted()
+    assert all(load_blocking(ranges))
+    assert not log.manager.indexes._segments
+
+
 def test_what_is_written_ahead_is_flushed_later_and_not_written_twice(tmp_path: Path) -> None:
     log = Log(tmp_path)
     partition = log.partition()
