@@ -14,6 +14,8 @@ from kproto.metadata import BrokerRecord
 
 PAUSE_SHARE: Final = 4
 """A controller that slept for more than a fourth of the time-out heard nobody: nobody pays for that."""
+UNHEARD_SHARE: Final = 2
+"""For half of the time-out, two heartbeats, a starting controller takes whom it finds for there."""
 
 
 class Session(NamedTuple):
@@ -44,8 +46,9 @@ class Sessions:
         """Take the registered brokers of a new image; a registration begins with a whole session.
 
         So does every broker that a starting controller finds registered, but those are not ``connected``:
-        whoever was lost while no controller was there must be able to come back at once, even with another
-        data directory. That may be the controller's own broker: where it is elected, it is so first.
+        whoever was lost while no controller was there must be able to come back soon, even with another
+        data directory. Not at once: a copy of a broker that lives may be asking all the time. It may be the
+        controller's own broker, which can: where it is elected, it is so first.
         """
         for node_id in [each for each in self._sessions if each not in brokers]:
             del self._sessions[node_id]
@@ -70,10 +73,13 @@ class Sessions:
             self._sessions[node_id] = session._replace(connected=False)
 
     def in_use(self, node_id: int, now: float) -> bool:
-        """Somebody is certainly there under this node id: connected, and heard within the session."""
+        """Somebody is there under this node id: connected, and heard within the session; or may be, because
+        a starting controller could not have heard it yet."""
         session = self._sessions.get(node_id)
         if session is None:
             return False
+        if session.sign == -math.inf and node_id != self._pinned:
+            return now - session.began < self._timeout / UNHEARD_SHARE
         return session.connected and (node_id == self._pinned or now - session.heard < self._timeout)
 
     def heard_since(self, node_id: int, other: int) -> bool:

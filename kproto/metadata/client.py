@@ -44,6 +44,8 @@ PROPOSAL_SECONDS: Final = 10.0
 """For one try of a proposal or a registration."""
 REQUEST_SECONDS: Final = 30.0
 """For a proposal with all its repetitions; for one try of a forwarded request."""
+JOIN_SECONDS: Final = 60.0
+"""For a registration with all its repetitions, unless sessions are long."""
 HEARTBEATS_PER_SESSION: Final = 5
 IN_USE_SESSIONS: Final = 2
 """So many sessions a broker waits whose node id is in use: the one before it, at another address, may have
@@ -182,16 +184,19 @@ class MetadataClient:
         return self.silence() < 2 * self._session / HEARTBEATS_PER_SESSION
 
     async def register(
-        self, broker: BrokerRecord, timeout: float = 60.0, *, power_lost: bool = False
+        self, broker: BrokerRecord, timeout: float | None = None, *, power_lost: bool = False
     ) -> BrokerRecord:
         """Join under a new epoch (``broker.epoch`` is ignored); the image has it when this returns.
         ``power_lost``: the machine was without power since this broker's process before.
 
-        Tries again until ``timeout`` seconds are over, then raises :class:`KafkaError` NOT_CONTROLLER; the
-        controller's refusals (another cluster) are raised at once, except those that pass: it cannot use its
-        store, or the id is in use, for `IN_USE_SESSIONS`. Who is fenced before it knows the image, because
-        answers took longer than a session, owns nothing yet and registers again.
+        Tries again until ``timeout`` seconds are over (None: long enough for an id that is in use), then
+        raises :class:`KafkaError` NOT_CONTROLLER; the controller's refusals (another cluster) are raised at
+        once, except those that pass: it cannot use its store, or the id is in use, for `IN_USE_SESSIONS`. Who
+        is fenced before it knows the image, because answers took longer than a session, owns nothing yet and
+        registers again.
         """
+        if timeout is None:
+            timeout = max(JOIN_SECONDS, (IN_USE_SESSIONS + 1) * self._session)
         deadline = self._loop.time() + timeout
         body = encode_broker(
             broker._replace(epoch=0), self.cluster_id, power_lost=power_lost, seen=self._seen

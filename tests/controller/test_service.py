@@ -17,6 +17,7 @@ from kproto.controller.registration import Registration
 from kproto.controller.service import ControllerService
 from kproto.errors import ErrorCode, KafkaError
 from kproto.metadata import BrokerRecord, MetadataImage
+from kproto.metadata import client as client_module
 from kproto.metadata.client import MetadataClient
 from kproto.metadata.memory import MemoryStore
 from kproto.metadata.records import ONLINE, RECOVERING, StreamletRecord
@@ -378,6 +379,42 @@ def test_two_at_different_addresses_are_not_waited_for_longer_than_two_sessions(
         await copy.die()
 
     with_cluster(1, body, session_ms=1000)
+
+
+def test_a_copy_that_waits_is_not_taken_by_the_next_controller() -> None:
+    async def body(head: Head, two: Member) -> None:
+        copy = Member(head, 2)
+        asking = asyncio.ensure_future(copy.client.register(copy.record(), 60))
+        await asyncio.sleep(0.3)
+        head.listener.close()
+        await head.control.close()
+        head.listener = InternalListener(SECRET, node_id=1)
+        head.control = ControllerLoop(
+            head.controller, head.peers, head.peers.refused, SystemClock(), head.settings
+        )
+        ControllerService(head.controller, head.control, head.listener, head.answer)
+        head.listener.bind("127.0.0.1", head.port)
+        head.listener.accept()
+        head.control.start(took_over=True)
+        with pytest.raises(KafkaError, match="is here as 2"):
+            await asking
+        assert two.fenced == []
+        await copy.die()
+
+    with_cluster(1, body, session_ms=3000)
+
+
+def test_a_session_may_be_longer_than_others_wait_for_a_controller(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(client_module, "JOIN_SECONDS", 1.0)
+
+    async def body(head: Head, two: Member) -> None:
+        for task in two.client._tasks:
+            task.cancel()
+        back = Member(head, 2)
+        await back.client.register(back.record())
+        await back.die()
+
+    with_cluster(1, body, session_ms=2000)
 
 
 def test_a_process_that_starts_again_is_taken_at_once_even_with_an_empty_directory() -> None:
