@@ -326,8 +326,8 @@ def test_five_thousand_partitions_are_created_and_restarted_fast(tmp_path: Path)
         await controller.register_broker(Registration(1, "h", 1))
         restarted = time.process_time() - began
         assert controller.image.leader_epoch("big", 4999) == 1
-        assert created < 2, "creating 10,000 partitions takes 0.3 s of CPU time"
-        assert restarted < 1, "bumping 10,000 leader epochs takes 0.2 s of CPU time"
+        assert created < 10, "0.3 s of CPU time on a quick machine; minutes if each topic cost what all cost"
+        assert restarted < 10, "0.2 s; the same"
         await store.close()
 
     run(body)
