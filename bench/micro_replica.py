@@ -83,7 +83,7 @@ def bodies(vseg: VsegId, count: int, pushes: int) -> list[memoryview]:
 def service_on(directory: str, disk: Disk) -> ReplicaService:
     inline: Any = Inline()
     me = CopyTarget(2, "store")
-    workers = Workers(inline, inline, inline)
+    workers = Workers(inline, inline, inline, inline)
     store = ReplicaStore(directory, disk, SystemClock(), inline, workers, BOOT, me, print, True)
     store.apply(VlogTable(), frozenset((5,)))
     return ReplicaService(store, inline, directory)

@@ -246,11 +246,16 @@ def look(cluster: Cluster) -> dict[str, float]:
     }
 
 
+def at_the_end(values: Sequence[float]) -> float:
+    """The median of the last quarter."""
+    return median(values[-max(len(values) // 4, 1) :])
+
+
 def growth(values: Sequence[float]) -> float:
-    """The median of the last quarter over that of the second one."""
+    """That over the median of the second quarter."""
     quarter = max(len(values) // 4, 1)
-    before, after = median(values[quarter : 2 * quarter] or values), median(values[-quarter:])
-    return after / before if before else 1.0
+    before = median(values[quarter : 2 * quarter] or values)
+    return at_the_end(values) / before if before else 1.0
 
 
 def figures(series: Mapping[str, Sequence[Sequence[float]]]) -> dict[str, float]:
@@ -258,7 +263,7 @@ def figures(series: Mapping[str, Sequence[Sequence[float]]]) -> dict[str, float]
     found: dict[str, float] = {}
     for name, points in series.items():
         values = [value for _, value in points]
-        found[name] = median(values[-max(len(values) // 4, 1) :])
+        found[name] = at_the_end(values)
         if name in GROWING:
             found[f"{name}_growth"] = growth(values)
     return found

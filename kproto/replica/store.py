@@ -87,12 +87,12 @@ SealDone = Callable[[int, bool], object]
 
 class Workers(NamedTuple):
     """Threads for what waits for the disk: syncs that acks and seals wait for; syncs and deletions that
-    nobody waits for; reads; what reserves room, which no sync may hold up (None: ``background``)."""
+    nobody waits for; reads; what reserves room, which no sync may hold up."""
 
     acks: Works
     background: Works
     reads: Works
-    room: Works | None = None
+    room: Works
 
 
 class ReplicaStore:
@@ -263,7 +263,8 @@ class ReplicaStore:
             if not copy.loaded:
                 self._load(copy, again)
             else:
-                copy.behind = [*(copy.behind or ()), again]
+                copy.behind = copy.behind or []
+                copy.behind.append(again)
             return
         file = None if first is None else decode_file_header(first)
         if first is not None and (file is None or (file.owner_epoch, file.vlog, file.vseg) != vseg):
@@ -378,8 +379,7 @@ class ReplicaStore:
         copy.pins += 1
         more = min(copy.reserved, 2 * STEP)
         grow = partial(self.disk.allocate, copy.fd, copy.reserved, more)
-        room = self.workers.room or self.workers.background
-        room.submit(grow, partial(self._grown, copy, more))
+        self.workers.room.submit(grow, partial(self._grown, copy, more))
 
     def _grown(self, copy: Copy, more: int, error: BaseException | None) -> None:
         """There is more room, or none: then the next push that needs some says so."""

@@ -408,7 +408,7 @@ class Station:
             self.disk,
             self.loop,
             self.loop,
-            Workers(worker, worker, worker),
+            Workers(worker, worker, worker, worker),
             self.boot,
             ME,
             self.poison.append,

@@ -56,7 +56,7 @@ from tests.replica.support import BOOT, ME
 
 async def main(data_dir):
     loop = asyncio.get_running_loop()
-    workers = Workers(*[Worker(loop, name) for name in ("acks", "rest", "reads")])
+    workers = Workers(*[Worker(loop, name) for name in ("acks", "rest", "reads", "room")])
     store = ReplicaStore(data_dir, Disk(), SystemClock(), loop, workers, BOOT, ME, print, True)
     listener = InternalListener("of the test", node_id=ME.node_id)
     peers = Peers(ME.node_id, "of the test", lambda node: None, lambda: 9)
@@ -198,7 +198,7 @@ def test_a_repair_goes_over_the_network(tmp_path: Path) -> None:
 async def _with_target(data_dir: Path, me: CopyTarget, port: int, owner: Owner, end: int) -> None:
     """The repairing store in this process, the source in the other."""
     loop = asyncio.get_running_loop()
-    workers = [Worker(loop, name) for name in ("acks", "rest", "reads")]
+    workers = [Worker(loop, name) for name in ("acks", "rest", "reads", "room")]
     store = ReplicaStore(
         str(data_dir), Disk(), SystemClock(), loop, Workers(*workers), BOOT, me, pytest.fail, True
     )
@@ -246,7 +246,7 @@ def test_answers_that_are_not_taken_do_not_heap_up(
 
     async def test() -> None:
         loop = asyncio.get_running_loop()
-        workers = [Worker(loop, name) for name in ("acks", "rest", "reads")]
+        workers = [Worker(loop, name) for name in ("acks", "rest", "reads", "room")]
         store = ReplicaStore(
             str(tmp_path), Disk(), SystemClock(), loop, Workers(*workers), BOOT, ME, pytest.fail, True
         )

@@ -36,7 +36,7 @@ class Backup:
         directory.mkdir()
         self.target = CopyTarget(node_id, f"store-{node_id}")
         loop = asyncio.get_running_loop()
-        self.workers = [Worker(loop, f"test-{node_id}-{i}") for i in range(3)]
+        self.workers = [Worker(loop, f"test-{node_id}-{i}") for i in range(4)]
         poison: list[str] = []
         self.store = ReplicaStore(
             str(directory),
