@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Generator, Iterator
-from itertools import groupby
 from struct import Struct
 from struct import error as StructError
 from typing import TYPE_CHECKING, Final
@@ -24,7 +23,7 @@ from kproto.log.epochs import EpochCache
 from kproto.log.index import SparseIndex
 from kproto.log.producers import MAX_SEQUENCE, Producers
 from kproto.log.reader import EMPTY, Read, clip, collect
-from kproto.log.retention import GroupState, new_log_start
+from kproto.log.retention import groups_of, new_log_start
 from kproto.log.segment import NO_TIME, Group, Segment
 from kproto.wire.batch import HEADER, HEADER_SIZE, LENGTH_OVERHEAD, STAMP, stamp_log_append_time
 from kproto.wire.crc import crc32c
@@ -127,10 +126,9 @@ class Partition:
         self.has_directory = False
         self.directories_synced = False
         self.copies = copies
-        """That what is appended gets."""
+        """How many brokers keep what is appended, this one included."""
         self.only_here = False
         """No other broker is a source of what it has: also while others get their first copies of it."""
-        """How many brokers keep what is appended, this one included."""
         self.deleted = False
         """Nothing is read or appended any more: the topic is gone, or (``lost``) another broker leads."""
         self.lost = False
@@ -710,7 +708,7 @@ class Partition:
             return
         total = self.size_bytes() if config.retention_bytes >= 0 else 0
         start = new_log_start(
-            self._groups(),
+            groups_of(self),
             now_ms,
             total,
             config.retention_ms,
@@ -722,22 +720,6 @@ class Partition:
                 self.manager.ports.on_log_start(self, start)
             else:
                 self.start_at(start)
-
-    def _groups(self) -> Iterator[GroupState]:
-        known = self.log_start_offset
-        for group, members in groupby(tuple(self.segments), key=_group_of):
-            segments = list(members)
-            if segments[0].base_offset > known:
-                return  # how old and how large a hole is, is known when it is filled
-            for segment in segments:
-                if not segment.load_summary():
-                    segment.load_index()
-            size = sum(segment.measure() for segment in segments)
-            newest = max(segment.max_ts for segment in segments)
-            last = segments[-1]
-            known = end = last.whole_end if last.closed else self.log_end_offset
-            if size:
-                yield GroupState(end, size, newest if newest > NO_TIME else group.last_ms)
 
     def entry(self) -> Entry:
         """What the checkpoint notes down."""
@@ -792,7 +774,3 @@ class Partition:
 
     def __repr__(self) -> str:
         return f"Partition({self.topic}-{self.index} [{self.log_start_offset}, {self.log_end_offset}))"
-
-
-def _group_of(segment: Segment) -> Group:
-    return segment.group
