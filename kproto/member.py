@@ -263,12 +263,7 @@ class ClusterMember:
         and its store may be away."""
         telling = asyncio.get_running_loop().create_task(self._tell_of_waiting(client))
         try:
-            while True:
-                try:
-                    return await client.register(broker, power_lost=self._has_lost_power)
-                except KafkaError as error:
-                    if error.code is not ErrorCode.NOT_CONTROLLER:
-                        raise
+            return await client.register(broker, power_lost=self._has_lost_power)
         finally:
             telling.cancel()
 

@@ -44,12 +44,10 @@ PROPOSAL_SECONDS: Final = 10.0
 """For one try of a proposal or a registration."""
 REQUEST_SECONDS: Final = 30.0
 """For a proposal with all its repetitions; for one try of a forwarded request."""
-JOIN_SECONDS: Final = 60.0
-"""For a registration with all its repetitions, unless sessions are long."""
 HEARTBEATS_PER_SESSION: Final = 5
 IN_USE_SESSIONS: Final = 2
-"""So many sessions a broker waits whose node id is in use: the one before it, at another address, may have
-gone with its machine, without a word."""
+"""So many sessions a broker waits once it is told that its node id is in use: the one before it, at another
+address, may have gone with its machine, without a word."""
 
 
 class ControllerPort(Protocol):
@@ -184,19 +182,16 @@ class MetadataClient:
         return self.silence() < 2 * self._session / HEARTBEATS_PER_SESSION
 
     async def register(
-        self, broker: BrokerRecord, timeout: float | None = None, *, power_lost: bool = False
+        self, broker: BrokerRecord, timeout: float = math.inf, *, power_lost: bool = False
     ) -> BrokerRecord:
         """Join under a new epoch (``broker.epoch`` is ignored); the image has it when this returns.
         ``power_lost``: the machine was without power since this broker's process before.
 
-        Tries again until ``timeout`` seconds are over (None: long enough for an id that is in use), then
-        raises :class:`KafkaError` NOT_CONTROLLER; the controller's refusals (another cluster) are raised at
-        once, except those that pass: it cannot use its store, or the id is in use, for `IN_USE_SESSIONS`. Who
-        is fenced before it knows the image, because answers took longer than a session, owns nothing yet and
-        registers again.
+        Tries again until ``timeout`` seconds are over, then raises :class:`KafkaError` NOT_CONTROLLER; the
+        controller's refusals (another cluster) are raised at once, except those that pass: it cannot use its
+        store, or the id is in use, for `IN_USE_SESSIONS`. Who is fenced before it knows the image, because
+        answers took longer than a session, owns nothing yet and registers again.
         """
-        if timeout is None:
-            timeout = max(JOIN_SECONDS, (IN_USE_SESSIONS + 1) * self._session)
         deadline = self._loop.time() + timeout
         body = encode_broker(
             broker._replace(epoch=0), self.cluster_id, power_lost=power_lost, seen=self._seen
@@ -224,13 +219,17 @@ class MetadataClient:
     async def _taken(self, registration: bytes, deadline: float) -> Answer:
         """Register; while the controller cannot use its store, or another broker is there, ask again."""
         told = False
-        free = min(deadline, self._loop.time() + IN_USE_SESSIONS * self._session) - RETRY_SECONDS
+        free = deadline
         while True:
             try:
                 return await self._ask(Api.REGISTER, registration, PROPOSAL_SECONDS, deadline)
             except KafkaError as error:
-                in_use = error.code is ErrorCode.DUPLICATE_BROKER_REGISTRATION and self._loop.time() < free
-                if not in_use and error.code is not ErrorCode.KAFKA_STORAGE_ERROR:
+                now = self._loop.time()
+                if error.code is ErrorCode.DUPLICATE_BROKER_REGISTRATION:
+                    free = min(free, now + IN_USE_SESSIONS * self._session)
+                    if now + RETRY_SECONDS >= free:
+                        raise
+                elif error.code is not ErrorCode.KAFKA_STORAGE_ERROR:
                     raise
                 if not told:
                     log.warning("the controller cannot take this broker yet: %s", error)

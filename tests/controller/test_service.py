@@ -17,7 +17,6 @@ from kproto.controller.registration import Registration
 from kproto.controller.service import ControllerService
 from kproto.errors import ErrorCode, KafkaError
 from kproto.metadata import BrokerRecord, MetadataImage
-from kproto.metadata import client as client_module
 from kproto.metadata.client import MetadataClient
 from kproto.metadata.memory import MemoryStore
 from kproto.metadata.records import ONLINE, RECOVERING, StreamletRecord
@@ -63,6 +62,17 @@ class Head:
         own = Registration(1, "h1", 9092, None, "127.0.0.1", self.port, "store1")
         await self.controller.register_broker(own)
         self.control.start()
+
+    def start_again(self) -> None:
+        """The controller's loop and listener were closed; they begin anew with what is stored."""
+        self.listener = InternalListener(SECRET, node_id=1)
+        self.control = ControllerLoop(
+            self.controller, self.peers, self.peers.refused, SystemClock(), self.settings
+        )
+        ControllerService(self.controller, self.control, self.listener, self.answer)
+        self.listener.bind("127.0.0.1", self.port)
+        self.listener.accept()
+        self.control.start(took_over=True)
 
     def on_closed(self, caller: Caller) -> None:
         self.control.lost(caller.node_id)
@@ -388,14 +398,7 @@ def test_a_copy_that_waits_is_not_taken_by_the_next_controller() -> None:
         await asyncio.sleep(0.3)
         head.listener.close()
         await head.control.close()
-        head.listener = InternalListener(SECRET, node_id=1)
-        head.control = ControllerLoop(
-            head.controller, head.peers, head.peers.refused, SystemClock(), head.settings
-        )
-        ControllerService(head.controller, head.control, head.listener, head.answer)
-        head.listener.bind("127.0.0.1", head.port)
-        head.listener.accept()
-        head.control.start(took_over=True)
+        head.start_again()
         with pytest.raises(KafkaError, match="is here as 2"):
             await asking
         assert two.fenced == []
@@ -404,17 +407,22 @@ def test_a_copy_that_waits_is_not_taken_by_the_next_controller() -> None:
     with_cluster(1, body, session_ms=3000)
 
 
-def test_a_session_may_be_longer_than_others_wait_for_a_controller(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(client_module, "JOIN_SECONDS", 1.0)
+def test_the_two_sessions_begin_when_a_controller_says_that_the_id_is_in_use() -> None:
+    """A starting one takes whom it finds for there; who had waited for it longer than that was refused."""
 
     async def body(head: Head, two: Member) -> None:
-        for task in two.client._tasks:
-            task.cancel()
-        back = Member(head, 2)
-        await back.client.register(back.record())
+        await head.control.close()
+        head.listener.close()
+        await two.die()
+        back = Member(head, 2, store="fresh")
+        asking = asyncio.ensure_future(back.client.register(back.record()))
+        await asyncio.sleep(2.5)
+        head.start_again()
+        await asking
+        assert head.controller.image.brokers[2].store_id == "fresh"
         await back.die()
 
-    with_cluster(1, body, session_ms=2000)
+    with_cluster(1, body, session_ms=1000)
 
 
 def test_a_process_that_starts_again_is_taken_at_once_even_with_an_empty_directory() -> None:
