@@ -51,3 +51,18 @@ def test_the_start_is_refused_until_the_loss_is_accepted(tmp_path: Path) -> None
         write_one_by_one(brave.bootstrap, topic)
         again = [message.value() for message in read_partition(brave.bootstrap, topic, 0)]
         assert again == [MARKS[0], *MARKS]
+
+
+def test_the_loss_is_accepted_once_also_by_a_broker_that_stops_at_once(tmp_path: Path) -> None:
+    broker = Kproto(tmp_path, {"kproto.flush.age.ms": 600_000})
+    with broker:
+        topic = create_topic(broker.bootstrap, "damaged", 1)
+        write_one_by_one(broker.bootstrap, topic)
+        broker.kill()
+        damage(broker.data_dir, MARKS[1])
+    with Kproto(tmp_path, {"unclean.leader.election.enable": "true"}) as brave:
+        brave.stop()
+        assert not list(brave.data_dir.glob("journal/*.journal")), "nobody needs it"
+    with Kproto(tmp_path) as broker:
+        left = [message.value() for message in read_partition(broker.bootstrap, topic, 0)]
+        assert left == MARKS[:1]

@@ -129,6 +129,18 @@ class Inherited:
         if journal.inherited != before:
             owner.room_changed()
 
+    def finish(self) -> None:
+        """`drop` at a stop, when all is flushed and synced: nobody will look again for partitions that end
+        before what a file has of them, because the rest was given up."""
+        left = EVERYTHING
+        while self._journal.inherited < left:
+            left = self._journal.inherited
+            for partition in self._recovered.waiting():
+                unsynced = self._unsynced(*partition)
+                if unsynced is not None and not unsynced and self._knows_deletions(partition):
+                    self._recovered.release(partition)
+            self.drop()
+
     def _is_unsealed(self, header: FileHeader) -> bool:
         return header.copies > 1 and self._owner.unsealed(header.owner_epoch, header.vlog, header.vseg)
 

@@ -683,7 +683,8 @@ class VlogManager:
                 self.cleaner.closed.append(Closed(pusher.vlog, segment, file))
         try:
             if self.poisoned is None:
-                self._drop_inherited()
+                if self._inherited is not None:
+                    self._inherited.finish()
                 while self.poisoned is None and self.cleaner.let_go(self._discard):
                     pass
             self.journal.close()
