@@ -72,10 +72,11 @@ def _named(cluster: Cluster, names: Iterable[str]) -> dict[str, list[int]]:
         if name in known:
             parts = known[name].partitions
             topic, some = name, {part.partition_index for part in parts if part.leader_id < 0}
-        elif topic in known and number.isdigit():
-            some = {int(number)}
         else:
-            raise click.ClickException(f"there is no topic or partition {name}")
+            parts = known[topic].partitions if topic in known else ()
+            some = {part.partition_index for part in parts if str(part.partition_index) == number}
+            if not some:
+                raise click.ClickException(f"there is no topic or partition {name}")
         wanted.setdefault(topic, set()).update(some)
     return {topic: sorted(some) for topic, some in wanted.items() if some}
 
