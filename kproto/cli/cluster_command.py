@@ -53,7 +53,8 @@ def cluster() -> None:
     "--base-port",
     type=click.IntRange(0, 60_000),
     default=9092,
-    help="Node n listens for clients on this port + n - 1, for other brokers 1000 higher; 0: free ports.",
+    help="Node n listens for clients on this port + n - 1, for other brokers 1000 and for who asks for "
+    "metrics 2000 higher; 0: free ports.",
 )
 @set_option("given", "One setting of every broker.")
 @click.option(

@@ -8,5 +8,5 @@ packing, loading, checkpoint) -> ``shard`` (the groups of that partition, their 
 per API; ``answers`` has what these share. ``partition_log`` ties ``offsets_log`` to ``kproto.log``.
 
 May import what ``kproto.handlers`` may; nothing outside imports from here except ``broker``,
-``handlers.registry`` and, for types, ``handlers.context``.
+``handlers.registry`` and, for types, ``handlers.context`` and ``figures``.
 """
