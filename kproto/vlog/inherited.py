@@ -136,9 +136,7 @@ class Inherited:
         while self._journal.inherited < left:
             left = self._journal.inherited
             for partition in self._recovered.waiting():
-                unsynced = self._unsynced(*partition)
-                if unsynced is not None and not unsynced and self._knows_deletions(partition):
-                    self._recovered.release(partition)
+                self._left_of(partition)
             self.drop()
 
     def _is_unsealed(self, header: FileHeader) -> bool:
@@ -151,12 +149,7 @@ class Inherited:
         until = self._clock.monotonic() + SLICE_S
         segments: list[LogSegment] = []
         for partition in self._recovered.waiting():
-            unsynced = self._unsynced(*partition)
-            if unsynced is None:
-                continue
-            if not unsynced and self._knows_deletions(partition):
-                self._recovered.release(partition)
-            for segment in unsynced:
+            for segment in self._left_of(partition):
                 try:
                     segment.flush(EVERYTHING)
                 except OSError as error:
@@ -170,6 +163,14 @@ class Inherited:
         if segments:
             self._syncing = True
             self._worker.submit(partial(_sync_all, segments), self._synced)
+
+    def _left_of(self, partition: PartitionKey) -> Sequence[LogSegment]:
+        """What is not synced of a partition that is open; when that is nothing, the files need not wait for
+        it any more."""
+        unsynced = self._unsynced(*partition)
+        if unsynced is not None and not unsynced and self._knows_deletions(partition):
+            self._recovered.release(partition)
+        return unsynced or ()
 
     def _knows_deletions(self, partition: PartitionKey) -> bool:
         """The files need not wait for a partition of which nothing is unsynced once a start would know of all
