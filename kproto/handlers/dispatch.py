@@ -29,6 +29,7 @@ from kproto.net.server import Connection, Exchange
 from kproto.trouble import Seldom
 from kproto.wire import WireError
 from kproto.wire.framing import REQUEST_HEADER, response_frame
+from kproto.wire.generated import APIS
 from kproto.wire.messages import Codec, codec
 from kproto.wire.primitives import skip_tags
 
@@ -98,8 +99,8 @@ class Dispatcher:
         self._refuse(connection, None, problem)
 
     def _refuse(self, connection: Connection, key: int | None, problem: str) -> None:
-        """The same of who sent something that is no request here; ``key`` of which API, if it is known."""
-        due = self._strange.is_due((connection.peer, key if key in registry.APIS else None))
+        """The same of who sent something that is no request here; ``key`` of which API, if it said one."""
+        due = self._strange.is_due((connection.peer, key if key in APIS else None))
         level = logging.WARNING if due else logging.INFO
         log.log(level, "closing the connection of %s: %s", connection.peer, problem)
         connection.close(f"protocol error: {problem}")

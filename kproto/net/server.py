@@ -16,8 +16,10 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Final
 
+from kproto.clock import SystemClock
 from kproto.net.budget import MemoryBudget
 from kproto.net.connection import FIRST_READ_AFTER_LARGE, SCRATCH_BYTES, Connection, Exchange
+from kproto.trouble import Seldom
 
 __all__ = ["Connection", "Dispatch", "Exchange", "Limits", "Server", "take_address"]
 
@@ -108,6 +110,7 @@ class Server:
         "_soon",
         "_sweep",
         "_together",
+        "_turned_away",
         "accepted",
         "answered_bytes",
         "budget",
@@ -150,6 +153,7 @@ class Server:
         self._said_until = 0.0
         self._connections: set[Connection] = set()
         self._per_ip: dict[str, int] = {}
+        self._turned_away = Seldom(SystemClock())
         self._dirty: list[Connection] = []
         self._soon: list[Callable[[], None]] = []
         self._flush_due = False
@@ -202,12 +206,10 @@ class Server:
     def _adopt(self, sock: socket.socket, peer: str) -> None:
         from_peer = self._per_ip.get(peer, 0)
         if len(self._connections) >= self._limits.max_connections:
-            log.info("connection from %s refused: max.connections reached", peer)
-            sock.close()
+            self._turn_away(sock, peer, "max.connections")
             return
         if from_peer >= self._limits.max_connections_per_ip:
-            log.info("connection from %s refused: max.connections.per.ip reached", peer)
-            sock.close()
+            self._turn_away(sock, peer, "max.connections.per.ip")
             return
         try:
             sock.setblocking(False)
@@ -220,6 +222,11 @@ class Server:
         except OSError as error:
             log.info("connection from %s lost while it was accepted: %s", peer, error)
             sock.close()
+
+    def _turn_away(self, sock: socket.socket, peer: str, limit: str) -> None:
+        level = logging.WARNING if self._turned_away.is_due((peer, limit)) else logging.INFO
+        log.log(level, "connection from %s refused: %s reached", peer, limit)
+        sock.close()
 
     def prepare(self, sock: socket.socket) -> None:
         """Set the options of an accepted socket: a peer that vanished without a word is noticed, too, though

@@ -102,18 +102,20 @@ def test_what_cannot_be_read_is_told_once_for_each_api(caplog):
             refused(own, b"\0\3")
             refused(own, struct.pack(">hhih", 0, 9, 1, -1) + b"\0" * 3)
             refused(own, struct.pack(">hhih", 1, 3, 1, -1))
-    assert len(caplog.messages) == 4
+            refused(own, struct.pack(">hhih", 24, 3, 1, -1))
+    assert len(caplog.messages) == 5
     with kafka_broker() as own, socket.create_connection((own.host, own.port)) as client:
         client.sendall(b"\x16\x03\x01\x02\x00" + bytes(60))  # how TLS begins
         assert client.recv(1) == b""
     start = "closing the connection of 127.0.0.1: "
-    heartbeat, short, produce, fetch, tls = caplog.messages
+    heartbeat, short, produce, fetch, unserved, tls = caplog.messages
     assert heartbeat.startswith(
         f"{start}API 12 version 4: Heartbeat v4: 'utf-8' codec can't decode byte 0xe9"
     )
     assert short == f"{start}a request of 2 bytes has no header"
     assert produce == f"{start}API 0 version 9: a produce request ends too early"
     assert fetch == f"{start}API 1 version 3: it is not served"
+    assert unserved == f"{start}API 24 version 3: it is not served"
     assert tls == f"{start}a frame of 369295618 bytes (does it speak TLS, or HTTP?)"
     assert {record.levelname for record in caplog.records} == {"WARNING"}
 

@@ -651,3 +651,15 @@ def test_connection_limits_close_the_newest(serve):
         assert receive(again) == b"in"
     for sock in socks:
         sock.close()
+
+
+def test_who_is_turned_away_by_a_limit_is_told_of_once_a_minute(serve, caplog):
+    caplog.set_level("WARNING")
+    running = serve(echo, limits=Limits(max_connections=1, max_connections_per_ip=1))
+    with connect(running.port) as sock:
+        sock.sendall(frame(b"in"))
+        receive(sock)
+        for _ in range(3):
+            with connect(running.port) as other:
+                assert is_closed(other)
+    assert caplog.messages == ["connection from 127.0.0.1 refused: max.connections reached"]
