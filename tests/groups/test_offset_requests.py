@@ -16,7 +16,14 @@ from kproto.wire.generated.offset_fetch import (
     OffsetFetchRequestTopic,
     OffsetFetchRequestTopics,
 )
-from tests.groups.test_coordinator import commit, everything, partitions, stable_member
+from tests.groups.test_coordinator import (
+    commit,
+    everything,
+    join,
+    partitions,
+    stable_member,
+    subscription,
+)
 from tests.groups.world import COMMIT, DESCRIBE, FETCH, FIND, OFFSET_DELETE, World, scenario
 
 
@@ -116,6 +123,32 @@ async def test_subscriptions_are_looked_at_once_however_many_topics_are_named(wo
         response = await world.call(OFFSET_DELETE, 0, group_id="g", topics=topics)
     assert response.topics[0].partitions[0].error_code == ErrorCode.GROUP_SUBSCRIBED_TO_TOPIC
     assert len(calls) == 1
+
+
+@scenario("t", "u")
+async def test_what_is_subscribed_to_while_others_join_is_what_the_members_said_before(world: World) -> None:
+    """They go on with the partitions that they have, and commit, until the next generation begins."""
+    await world.call(FIND, 3, key="g")
+    part = [OffsetDeleteRequestPartition(partition_index=0)]
+    topics = [OffsetDeleteRequestTopic(name=name, partitions=part) for name in ("t", "u")]
+
+    async def errors() -> list[int]:
+        response = await world.call(OFFSET_DELETE, 0, group_id="g", topics=topics)
+        return [topic.partitions[0].error_code for topic in response.topics]
+
+    subscribed = ErrorCode.GROUP_SUBSCRIBED_TO_TOPIC
+    member = await stable_member(world, "g")
+    assert await errors() == [subscribed, 0]
+    other = asyncio.ensure_future(join(world, "g", metadata=subscription("u")))
+    await asyncio.sleep(0.01)
+    assert await errors() == [subscribed, 0], "it has no partitions yet"
+    again = asyncio.ensure_future(join(world, "g", member_id=member.member_id, metadata=subscription("u")))
+    await asyncio.sleep(0.01)
+    assert (await other).generation_id == (await again).generation_id
+    assert await errors() == [0, subscribed]
+    world.restart()
+    await world.call(FIND, 3, key="g")
+    assert await errors() == [subscribed, 0], "as of the last generation that was stored"
 
 
 @scenario("t", "u", "v")

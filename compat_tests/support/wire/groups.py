@@ -3,10 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
 from typing import Any
 
+from compat_tests.support.ports import wait_until
 from compat_tests.support.wire.compare import Allowed, Conversation
 from compat_tests.support.wire.talk import NO_ID, Talk
+from kproto.wire.data import SUBSCRIPTION
+from kproto.wire.generated.consumer_protocol_subscription import ConsumerProtocolSubscription
 from kproto.wire.generated.delete_groups import DeleteGroupsRequest
 from kproto.wire.generated.describe_groups import DescribeGroupsRequest
 from kproto.wire.generated.find_coordinator import FindCoordinatorRequest
@@ -198,13 +203,7 @@ def simple(talk: Talk) -> None:
     commit("largest metadata, two bytes each", metadata="\u00e4" * 4096)
     commit("too large metadata", metadata="x" * 4097)
     look("of a simple consumer")
-    join = JoinGroupRequest(
-        group_id=group,
-        session_timeout_ms=30_000,
-        rebalance_timeout_ms=30_000,
-        protocol_type="consumer",
-        protocols=[JoinGroupRequestProtocol(name="range", metadata=b"\0\0\0\0\0\0\xff\xff\xff\xff")],
-    )
+    join = _to_join(group, metadata=b"\0\0\0\0\0\0\xff\xff\xff\xff")
     join.member_id = member = talk.client.call(JOIN, 9, join).member_id
     commit("before it joined")
     generation = talk.client.call(JOIN, 9, join).generation_id
@@ -243,6 +242,102 @@ def _with_member(commit: Callable[..., None], member: str, generation: int, unkn
     commit("of it, unknown topic", **own, topic=unknown)
     for epoch in (-5, -1, 0, generation + 1):
         commit(f"of it, generation {epoch}", **{**own, "generation_id_or_member_epoch": epoch})
+
+
+def _to_join(group: str, member: str = "", metadata: bytes = b"") -> JoinGroupRequest:
+    return JoinGroupRequest(
+        group_id=group,
+        member_id=member,
+        session_timeout_ms=30_000,
+        rebalance_timeout_ms=30_000,
+        protocol_type="consumer",
+        protocols=[JoinGroupRequestProtocol(name="range", metadata=metadata)],
+    )
+
+
+def pending(talk: Talk) -> None:
+    """Members that have an id and did not join with it yet."""
+    group, beside = talk.name("group"), talk.name("beside")
+    _ready(talk, group)
+
+    def join(member: str = "", group: str = group, instance: str | None = None) -> Any:
+        request = _to_join(group, member)
+        request.group_instance_id = instance
+        return talk.client.call(JOIN, 9, request)
+
+    def leave(label: str, *ids: str, group: str = group, instance: str | None = None) -> None:
+        given = [MemberIdentity(member_id=one, group_instance_id=instance) for one in ids]
+        answer = talk.client.call(LEAVE, 5, LeaveGroupRequest(group_id=group, members=given))
+        talk.note(f"leave {label}", [answer.error_code, *(one.error_code for one in answer.members)])
+        state = talk.client.call(DESCRIBE, 5, DescribeGroupsRequest(groups=[group])).groups[0].group_state
+        talk.note(f"leave {label}: state", state)
+
+    first = join().member_id
+    talk.note("with an instance's name", join(first, instance="i").error_code)
+    leave("the only one", first)
+    leave("again", first)
+    leave("with an instance's name", join().member_id, instance="i")
+    leave("and a stranger", join().member_id, "nobody")
+    _ready(talk, beside)
+    member = join(join(group=beside).member_id, beside)
+    leave("beside a member", join(group=beside).member_id, group=beside)
+    request = HeartbeatRequest(
+        group_id=beside, member_id=member.member_id, generation_id=member.generation_id
+    )
+    talk(HEARTBEAT, 4, request, "beside a member")
+    leave("a member and who did not join", member.member_id, join(group=beside).member_id, group=beside)
+
+
+def subscribed(talk: Talk) -> None:
+    """OffsetDelete of what the members of a group subscribe to, while they change."""
+    group, names = talk.name("group"), [talk.make(label) for label in ("first", "second", "third")]
+    _ready(talk, group)
+
+    def forget(label: str) -> None:
+        for name in (*names, talk.name("unknown")):
+            part = OffsetDeleteRequestPartition(partition_index=0)
+            wanted = OffsetDeleteRequestTopic(name=name, partitions=[part])
+            request = OffsetDeleteRequest(group_id=group, topics=[wanted])
+            talk(FORGET, 0, request, f"{label}, {name.removeprefix(talk.mark)}")
+
+    def join(talk: Talk, topic: str, member: str = "") -> Any:
+        said = SUBSCRIPTION.write_versioned(1, ConsumerProtocolSubscription(topics=[topic]))
+        return talk.client.call(JOIN, 9, _to_join(group, member, bytes(said)))
+
+    def leave(member: str) -> None:
+        request = LeaveGroupRequest(group_id=group, members=[MemberIdentity(member_id=member)])
+        talk.client.call(LEAVE, 5, request)
+
+    def joined(label: str) -> None:
+        """Until the other connection's join has begun a rebalance."""
+        look = DescribeGroupsRequest(groups=[group])
+        wait_until(
+            label, lambda: talk.client.call(DESCRIBE, 5, look).groups[0].group_state.startswith("Prep")
+        )
+
+    beside = Talk(talk.address, talk.mark, ours=talk.ours, now=talk.now)
+    with closing(beside), ThreadPoolExecutor(1) as pool:
+        first = join(talk, names[0]).member_id
+        forget("nobody joined")
+        join(talk, names[0], first)
+        forget("first generation")
+        second = join(talk, names[1]).member_id
+        waits = pool.submit(join, beside, names[1], second)
+        joined("a second member")
+        forget("second joins")
+        join(talk, names[2], first)
+        waits.result()
+        forget("second generation")
+        waits = pool.submit(join, beside, names[0], first)
+        joined("a rebalance")
+        forget("first changes its mind")
+        leave(second)
+        waits.result()
+        forget("third generation")
+    leave(first)
+    forget("empty")
+    join(talk, names[1], join(talk, names[1]).member_id)
+    forget("again")
 
 
 def groups(talk: Talk) -> None:
@@ -286,9 +381,19 @@ def _listed(talk: Talk, group: str) -> None:
 READY = Allowed(
     "FindCoordinator v4 ready .*error_message: kafka '', kproto None", "null and empty: no message"
 )
+PENDING = (
+    READY,
+    Allowed("^with an instance's name : kafka -1, kproto 25", "Kafka fails inside (UNKNOWN_SERVER_ERROR)"),
+    Allowed(
+        "beside a member(: state|.*error_code)",
+        "Kafka has all members join again when somebody leaves who was none yet; here nobody has to",
+    ),
+)
 CONVERSATIONS = (
     Conversation("members", members, (READY,)),
+    Conversation("pending", pending, PENDING),
     Conversation("offsets", offsets, (READY,)),
     Conversation("simple", simple, (READY,)),
+    Conversation("subscribed", subscribed, (READY,)),
     Conversation("groups", groups, (READY,)),
 )

@@ -88,6 +88,8 @@ class Group:
         """Instance id -> member id, for every static member."""
         self.pending: dict[str, int] = {}
         """Member ids given out by MEMBER_ID_REQUIRED -> monotonic ms of their expiry."""
+        self.subscriptions: tuple[bytes, ...] | None = None
+        """What the members of the newest generation said under its protocol; None before the first one."""
         self.unsynced: set[str] = set()
         """Members of the current generation that have not sent a sync yet."""
         self.wake_at = NEVER
@@ -111,6 +113,7 @@ class Group:
         group = cls(group_id, limits, snapshot.state_since_ms)
         group.generation = snapshot.generation
         group.protocol_type = snapshot.protocol_type or None
+        group.subscriptions = tuple(stored.subscription for stored in snapshot.members)
         if not snapshot.members:
             return group
         group.protocol = snapshot.protocol
@@ -460,11 +463,12 @@ class Group:
             return
         self.generation += 1
         if not self.members:
-            self.protocol = None
+            self.protocol, self.subscriptions = None, ()
             self._transition(now, State.EMPTY)
             self._store(None, {})
             return
         self.protocol = self._ballot.choose(self.members.values())
+        self.subscriptions = tuple(member.metadata(self.protocol) for member in self.members.values())
         self._transition(now, State.COMPLETING_REBALANCE)
         for member in self.members.values():
             if member.join_token is not None:

@@ -89,12 +89,13 @@ def _is_expired(committed: Committed, since_ms: int, wall_ms: int, retention_ms:
 
 
 def subscribed_topics(group: Group) -> set[str] | None:
-    """The topics any member of a consumer group subscribes to; None when they cannot be known."""
-    if group.protocol_type != CONSUMER_PROTOCOL:
+    """The topics any member of a consumer group's newest generation subscribes to, whatever is said by who
+    joins the next one; None when they cannot be known."""
+    if group.protocol_type != CONSUMER_PROTOCOL or group.subscriptions is None:
         return None
     topics: set[str] = set()
-    for member in group.members.values():
-        subscription = parse_subscription_topics(member.metadata(group.protocol))
+    for metadata in group.subscriptions:
+        subscription = parse_subscription_topics(metadata)
         if subscription is None:
             return None
         topics.update(subscription)
