@@ -457,7 +457,7 @@ async def test_list_filters(world: World) -> None:
 
     stable, simple = ("stable", "consumer", "Stable", "classic"), ("simple", "", "Empty", "classic")
     assert await listed() == {stable, simple}
-    assert await listed(states_filter=["stable"]) == {stable}
+    assert await listed(states_filter=[" stable "]) == {stable}
     assert await listed(states_filter=["EMPTY", "Dead"]) == {simple}
     assert await listed(types_filter=["Classic"]) == {stable, simple}
     assert await listed(types_filter=["consumer"]) == set()

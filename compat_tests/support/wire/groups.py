@@ -374,6 +374,10 @@ def _listed(talk: Talk, group: str) -> None:
         if not isinstance(answer, str):
             answer.groups = [each for each in answer.groups if each.group_id.startswith(talk.mark)]
         talk.note(f"ListGroups v{version} ours", answer)
+        for state in ("eMPTY", " Empty ", "Stable") if version >= 4 else ():
+            answer = talk.quietly(LIST, version, ListGroupsRequest(states_filter=[state]))
+            answer.groups = [each for each in answer.groups if each.group_id.startswith(talk.mark)]
+            talk.note(f"ListGroups v{version} ours, {state!r}", answer)
         if version < 5:
             talk(DESCRIBE, version, DescribeGroupsRequest(groups=[f"{group}5"]), "of a simple consumer")
 

@@ -21,7 +21,7 @@ TYPE: Final = "classic"
 
 
 async def handle(ctx: RequestContext, request: ListGroupsRequest) -> ListGroupsResponse:
-    states = {state.lower() for state in request.states_filter}
+    states = {state.strip().lower() for state in request.states_filter}
     types = {kind.lower() for kind in request.types_filter}
     if types and TYPE not in types:
         return ListGroupsResponse()
