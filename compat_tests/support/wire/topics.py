@@ -229,6 +229,11 @@ def describing(talk: Talk) -> None:
     ask("cursor at unknown topic of the request", [*names, talk.name("aa")], 2, (talk.name("aa"), 2))
     ask("cursor behind all", names, 2, (talk.name("z"), 0))
     ask("negative cursor", names, 2, (names[0], -1))
+    some = [names[0], talk.name("aa"), names[1], talk.name("bb"), names[2], talk.name("d")]
+    for limit in range(1, 8):
+        ask(f"unknown between, limit {limit}", some, limit)
+        for cursor in ((some[0], 2), (some[0], 3), (some[1], 0), (some[2], 0), (some[3], 5), (some[4], 1)):
+            ask(f"unknown between, limit {limit}, cursor {cursor[0][-2:]} {cursor[1]}", some, limit, cursor)
     _cluster(talk)
     _places(talk, names)
 

@@ -2,9 +2,9 @@
 
 Behaviour: topics come sorted by name, all of them for an empty list; a page ends after the smaller of the
 client's limit and ``max.request.partition.size.limit`` partitions (at least one) and names where the next one
-begins. A partition without leader has leader -1 and, other than in Metadata, no error. A cursor on a topic
-that is not in the client's list is INVALID_REQUEST for all of them. There are no eligible leader replicas in
-kproto: both lists are empty.
+begins, which may be at a topic that does not exist. A partition without leader has leader -1 and, other than
+in Metadata, no error. A cursor on a topic that is not in the client's list is INVALID_REQUEST for all of
+them. There are no eligible leader replicas in kproto: both lists are empty.
 """
 
 from __future__ import annotations
@@ -61,6 +61,9 @@ def _page(
     response = DescribeTopicPartitionsResponse()
     for name in names:
         yield
+        if limit == 0:
+            response.next_cursor = ResponseCursor(topic_name=name, partition_index=0)
+            break
         topic = image.topics.get(name)
         if topic is None:
             unknown = name_problem(name) is None
@@ -68,9 +71,6 @@ def _page(
             response.topics.append(_problem(name, code, TOPIC_OPERATIONS))
             start = 0
             continue
-        if limit == 0:
-            response.next_cursor = ResponseCursor(topic_name=name, partition_index=start)
-            break
         shown = _topic(image, shortages, topic, start, start + limit)
         response.topics.append(shown)
         limit -= len(shown.partitions)
