@@ -52,6 +52,7 @@ def reassigning(talk: Talk) -> None:
         )
         talk(ALTER_REASSIGNMENTS, version, request, label)
 
+    _several(talk, name, talk.make("moves-too"))
     for version in range(2):
         ask("nothing to cancel", name, 0, None, version)
         ask("no such broker", name, 0, [77], version)
@@ -60,6 +61,28 @@ def reassigning(talk: Talk) -> None:
         ask("negative", name, 0, [-1], version)
         ask("no such partition", name, 9, [1], version)
         ask("no such topic", talk.name("unknown"), 0, [1], version)
+
+
+def _several(talk: Talk, name: str, other: str) -> None:
+    """Topics and partitions named twice, or not at all; whether the number of replicas may change."""
+
+    def given(which: str, *partitions: int) -> ReassignableTopic:
+        parts = [ReassignablePartition(partition_index=number, replicas=[1]) for number in partitions]
+        return ReassignableTopic(name=which, partitions=parts)
+
+    for version in range(2):
+        for may_change in (True, False):
+            for label, topics in {
+                "no topics": [],
+                "no partitions": [given(name), given(other, 0)],
+                "partition twice": [given(name, 0, 0)],
+                "topic twice": [given(name, 1), given(name, 0)],
+                "another between": [given(name, 1), given(other, 0), given(name, 0)],
+            }.items():
+                request = AlterPartitionReassignmentsRequest(
+                    timeout_ms=9000, topics=topics, allow_replication_factor_change=may_change
+                )
+                talk(ALTER_REASSIGNMENTS, version, request, f"{label}, may change {may_change}")
 
 
 def unregistering(talk: Talk) -> None:

@@ -6,12 +6,11 @@ different numbers of replicas, those of one streamlet have the same replicas: fo
 must be named (else INVALID_REPLICA_ASSIGNMENT). From, to and of a single copy it takes until everything is
 where it is to be. Without replicas a reassignment that is under way is cancelled (else
 NO_REASSIGNMENT_IN_PROGRESS).
-Version notes: v1 KIP-860, whether the number of replicas may change; the answer repeats it.
+Version notes: v1 KIP-860, whether the number of replicas may change; the answer repeats it (true where no
+topics are named, as in Apache Kafka).
 """
 
 from __future__ import annotations
-
-from itertools import groupby
 
 from kproto.controller import Controller
 from kproto.controller.reassignment import NewReplicas, decide_reassign
@@ -30,6 +29,8 @@ async def handle(
 ) -> AlterPartitionReassignmentsResponse:
     """Begin, change or cancel reassignments, each on its own."""
     controller = ctx.broker.controller
+    if not request.topics:
+        return AlterPartitionReassignmentsResponse()
     wanted = [
         NewReplicas(topic.name, each.partition_index, None if each.replicas is None else tuple(each.replicas))
         for topic in request.topics
@@ -48,12 +49,10 @@ async def handle(
     except KafkaError as error:
         response.error_code, response.error_message = error.code, error.message
         return response
-    for name, outcomes in groupby(zip(wanted, errors, strict=True), lambda outcome: outcome[0].topic):
-        response.responses.append(
-            ReassignableTopicResponse(
-                name=name, partitions=[_answer(each.partition, error) for each, error in outcomes]
-            )
-        )
+    left = iter(errors)
+    for topic in request.topics:
+        answers = [_answer(each.partition_index, next(left)) for each in topic.partitions]
+        response.responses.append(ReassignableTopicResponse(name=topic.name, partitions=answers))
     return response
 
 
