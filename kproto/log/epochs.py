@@ -49,11 +49,12 @@ class EpochCache:
     def end_offset(self, epoch: int, leader_epoch: int, log_end_offset: int) -> tuple[int, int]:
         """``(epoch, end offset)`` as OffsetForLeaderEpoch answers (KIP-101, KIP-279); (-1, -1) when unknown.
 
-        The leader's own epoch ends at the log's end, whether it has a chunk already or not.
+        The leader's own epoch ends at the log's end, whether it has a chunk already or not. One below all
+        that are known ends where these begin.
         """
         if epoch == leader_epoch:
             return epoch, log_end_offset
-        if epoch < 0 or epoch > leader_epoch:
+        if epoch == UNDEFINED or epoch > leader_epoch:
             return UNDEFINED, UNDEFINED
         i = bisect_right(self.epochs, epoch)
         end = self.starts[i] if i < len(self.starts) else log_end_offset

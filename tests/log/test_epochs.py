@@ -25,6 +25,7 @@ def test_end_offsets() -> None:
     assert epochs.end_offset(1, 7, 50) == (1, 10)
     assert epochs.end_offset(8, 7, 50) == (-1, -1)
     assert epochs.end_offset(-1, 7, 50) == (-1, -1)
+    assert epochs.end_offset(-2, 7, 50) == (-2, 10), "as in Apache Kafka only -1 is no epoch"
 
 
 def test_the_leaders_own_epoch_counts_before_its_first_chunk() -> None:

@@ -331,7 +331,7 @@ def _epochs(talk: Talk, name: str) -> None:
     for version in (2, 3, 4):
         for topic, partition in ((name, 0), (name, 1), (name, 9), (talk.name("unknown"), 0), ("a b", 0)):
             for current in (-1, 0, 1):
-                for epoch in (-1, 0, 1, 5):
+                for epoch in (-(2**31), -2, -1, 0, 1, 5):
                     part = OffsetForLeaderPartition(
                         partition=partition, current_leader_epoch=current, leader_epoch=epoch
                     )
