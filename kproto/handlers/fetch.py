@@ -483,7 +483,8 @@ class _Fetch:
                 topics.append((wanted.topic, []))
                 last = wanted.topic
             topics[-1][1].append(found)
-        context.session.served(served)
+        if context.incremental:
+            context.session.served(served)
         pieces, size = answer(
             self._version,
             self._correlation_id,

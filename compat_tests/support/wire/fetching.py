@@ -280,6 +280,36 @@ def _changing(talk: Talk, version: int, name: str, other: str) -> None:
     ask("nothing new")
 
 
+def rotating(talk: Talk) -> None:
+    """Which partitions of a session come first where not all of them fit into an answer."""
+    for version in (7, 12, 13):
+        name, other = talk.make(f"rotating{version}", 3), talk.make(f"others{version}", 2)
+        every = [(other, 1), (name, 2), (name, 0), (other, 0), (name, 1)]
+        for topic, partition in every:
+            for _ in range(4):
+                data = batch([b"x" * 100] * 3, times_ms=(T0, T0))
+                produce(talk, "three", topic, data, partition=partition)
+        names = {topic_id: made for made, topic_id in talk.ids.items()}
+        wanted: list[Wanted] = [(*part, 0) for part in every]
+        session = 0
+        for epoch, limit in enumerate((800, 800, 388, 1, 1600, 388, 5000, 388, 1600, 388)):
+            request = fetch_request(
+                talk, version, wanted, session_id=session, session_epoch=epoch, max_bytes=limit
+            )
+            answer = talk.client.call(FETCH, version, request)
+            session = answer.session_id
+            order = [
+                (
+                    names[bytes(topic.topic_id)] if version >= FETCH_IDS_SINCE else topic.topic,
+                    part.partition_index,
+                )
+                for topic in answer.responses
+                for part in topic.partitions
+            ]
+            talk.note(f"Fetch v{version} epoch {epoch}: order", repr(order))
+            wanted = [(other, 0, 3)] if epoch == 4 else []
+
+
 def looking_up(talk: Talk) -> None:
     """ListOffsets and OffsetForLeaderEpoch."""
     name = _filled(talk, "times")
@@ -357,5 +387,6 @@ CONVERSATIONS = (
     Conversation("reading", reading, READING),
     Conversation("sessions", sessions, (ABORTED,)),
     Conversation("sessions-changing", changing),
+    Conversation("sessions-rotating", rotating),
     Conversation("looking-up", looking_up),
 )
