@@ -237,13 +237,13 @@ def _checked_configs(configs: Mapping[str, str | None]) -> dict[str, str]:
 
 
 def _check_counts(partitions: int, factor: int, live: int, away: int) -> None:
-    if partitions < 1:
-        raise KafkaError(ErrorCode.INVALID_PARTITIONS, f"A topic has at least 1 partition, not {partitions}.")
     _check_budget(PARTITIONS_PER_REQUEST - partitions)
     if factor < 1:
         raise KafkaError(
             ErrorCode.INVALID_REPLICATION_FACTOR, f"The replication factor is at least 1, not {factor}."
         )
+    if partitions < 1:
+        raise KafkaError(ErrorCode.INVALID_PARTITIONS, f"A topic has at least 1 partition, not {partitions}.")
     if factor > live + away or not live:
         raise KafkaError(
             ErrorCode.INVALID_REPLICATION_FACTOR,

@@ -63,6 +63,16 @@ def creating(talk: Talk) -> None:
     create(talk, "no topics")
     create(talk, "internal name", topic("__consumer_offsets", 1), validate=True)
     create(talk, "wrong in two ways", topic(talk.name("there"), 0, 5))
+    for count, factor in ((0, 5), (0, 0), (-2, -2), (10_001, 0)):
+        create(talk, f"{count} partitions, factor {factor}", topic(talk.name("both"), count, factor))
+    for label, bad in {
+        "bad name and counts": topic("a b", 0, 9, {"no.such": "1"}),
+        "there and a bad config": topic(talk.name("there"), 1, 1, {"no.such": "1"}),
+        "bad config and counts": topic(talk.name("both"), 0, 9, {"no.such": "1"}),
+        "bad config and assignment": topic(talk.name("both"), -1, -1, {"no.such": "1"}, {0: [7]}),
+        "collides and bad factor": topic(talk.name("a_b"), 1, 9),
+    }.items():
+        create(talk, label, bad)
     create(talk, "one good, one bad", topic(talk.name("good")), topic("bad name"))
     _assigned(talk)
     _configured(talk)
