@@ -114,26 +114,26 @@ def _decide_one(
 
 
 def _alter_topic(image: MetadataImage, change: ConfigChange) -> dict[str, bytes]:
+    """Operations are looked at before the topic's name, values before there is such a topic."""
+    topic = image.topics.get(change.resource_name)
+    configs = topic.configs if topic is not None else UNSET
+    wanted = _applied(configs, change, TOPIC_CONFIGS)
     if not change.resource_name:
         raise KafkaError(ErrorCode.INVALID_REQUEST, "There are no configs of all topics.")
     problem = name_problem(change.resource_name)
     if problem is not None:
         raise KafkaError(ErrorCode.INVALID_TOPIC_EXCEPTION, problem)
-    topic = image.topics.get(change.resource_name)
-    if topic is None:
-        raise KafkaError(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, f"There is no topic {change.resource_name!r}.")
-    wanted = _applied(topic.configs, change, TOPIC_CONFIGS)
     if change.replace:
-        wanted.update(
-            (name, topic.configs[name]) for name in FIXED_AT_CREATION & (topic.configs.keys() - wanted.keys())
-        )
+        wanted.update((name, configs[name]) for name in FIXED_AT_CREATION & (configs.keys() - wanted.keys()))
     try:
         checked = validate_topic_configs(wanted)
         for name in FIXED_AT_CREATION:
-            if _fixed_value(checked, name) != _fixed_value(topic.configs, name):
+            if _fixed_value(checked, name) != _fixed_value(configs, name):
                 raise ConfigError(f"{name} is fixed when a topic is created.")
     except ConfigError as error:
         raise KafkaError(ErrorCode.INVALID_CONFIG, str(error)) from None
+    if topic is None:
+        raise KafkaError(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, f"There is no topic {change.resource_name!r}.")
     changed = topic.with_configs(checked, least_policy(checked))
     return {} if checked == topic.configs else {topic.key: changed.encode()}
 

@@ -196,6 +196,7 @@ def changing(talk: Talk) -> None:
     for label, place in places.items():
         ask(label, ("retention.ms", SET, "1"), at=place)
         ask(f"{label}, broker key", ("log.retention.ms", SET, "100000"), at=place)
+    _in_two_ways(talk, name, ask)
     _broker(talk, ask)
     twice = [
         incremental_alter_configs.AlterConfigsResource(resource_type=TOPIC, resource_name=name, configs=[])
@@ -209,6 +210,24 @@ def changing(talk: Talk) -> None:
     talk(
         INCREMENTAL, 1, incremental_alter_configs.IncrementalAlterConfigsRequest(resources=[]), "no resources"
     )
+
+
+FAULTY: dict[str, tuple[tuple[str, int, str | None], ...]] = {
+    "unknown key, append": (("no.such", APPEND, "1"),),
+    "no list, subtract": (("retention.ms", SUBTRACT, "1"),),
+    "null, append": (("cleanup.policy", APPEND, None),),
+    "unknown key, null": (("no.such", SET, None),),
+    "null, then a bad value": (("cleanup.policy", SET, None), ("retention.ms", SET, "x")),
+    "bad value, then unknown key": (("retention.ms", SET, "x"), ("no.such", SET, "1")),
+    "bad value twice": (("retention.ms", SET, "x"), ("retention.ms", SET, "y")),
+}
+
+
+def _in_two_ways(talk: Talk, name: str, ask: Any) -> None:
+    """Which of several faults is told."""
+    for where in (name, talk.name("unknown"), "a b"):
+        for label, ops in FAULTY.items():
+            ask(f"{where.removeprefix(talk.mark)}: {label}", *ops, at=(TOPIC, where))
 
 
 def _broker(talk: Talk, ask: Any) -> None:
@@ -406,7 +425,6 @@ DESCRIBING = (
 )
 CHANGING = (
     Allowed("operation (4|-1) ", "Kafka fails inside (UNKNOWN_SERVER_ERROR)"),
-    Allowed("unknown topic, broker key ", "Kafka looks at the keys before the topic, we the other way round"),
     Allowed(
         "broker: (unknown|topic key) ",
         "Kafka keeps unknown broker keys for its plug-ins; to us they are mistakes",
