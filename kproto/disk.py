@@ -212,15 +212,23 @@ class Disk:
             self.sync_directory(os.path.dirname(path) or ".")
 
     def write_beside(self, path: str, content: bytes, *, sync: bool = True) -> None:
-        """The first half of `write_atomically`; nobody sees it."""
+        """The first half of `write_atomically`; nobody sees it. When it fails nothing of it stays."""
         fd = self.open(path + BESIDE, create=True)
         try:
             self.truncate(fd, 0)
             self.pwritev(fd, [content], 0)
             if sync:
                 self.datasync(fd)
+        except OSError:
+            self.drop_beside(path)
+            raise
         finally:
             self.close(fd)
+
+    def drop_beside(self, path: str) -> None:
+        """What was written beside ``path`` is of no use; a full disk needs the room."""
+        with contextlib.suppress(OSError):
+            self.unlink(path + BESIDE)
 
     def take_beside(self, path: str) -> None:
         """What was written beside ``path`` takes its place, in a directory that is not synced yet."""

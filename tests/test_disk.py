@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import errno
 import os
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
 
-from kproto.disk import NO_DATA, Disk, SyncError, poisoning
+from kproto.disk import NO_DATA, Buffer, Disk, SyncError, poisoning
 from tests.descriptors import NoDescriptor, no_descriptor
 
 __all__ = ["no_descriptor"]
@@ -116,6 +117,22 @@ def test_a_file_that_was_replaced_is_not_said_to_be_the_old_one(
     Late().write_atomically(str(path), b"new")
     assert path.read_bytes() == b"new"
     assert no_descriptor.waited == 1
+
+
+def test_what_cannot_be_written_beside_a_file_does_not_stay_there(tmp_path: Path) -> None:
+    """A full disk had less room for the rest, until somebody tried again."""
+
+    class Full(Disk):
+        def pwritev(self, fd: int, buffers: Sequence[Buffer], position: int, length: int = -1) -> int:
+            super().pwritev(fd, [b"a part"], position, length)
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    path = tmp_path / "state"
+    path.write_bytes(b"old")
+    with pytest.raises(OSError, match="No space"):
+        Full().write_atomically(str(path), b"new")
+    assert list(tmp_path.iterdir()) == [path]
+    assert path.read_bytes() == b"old"
 
 
 def test_an_open_file_that_is_deleted(tmp_path: Path) -> None:

@@ -188,6 +188,7 @@ class Checkpoint:
 
     def keep_old(self) -> None:
         """There was no room for it: not before there is as much more to gain again."""
+        self._disk.drop_beside(self._path)
         self._anew = 0
         self._enough = self._size + _REWRITE_BYTES
 

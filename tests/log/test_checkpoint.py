@@ -336,6 +336,7 @@ def test_without_room_for_another_file_the_old_one_goes_on(
     make_long(log, monkeypatch)
     log.tick(10)
     do(jobs)
+    assert not (tmp_path / "checkpoint.tmp").exists()
     log.partition().append(batch(5_000))
     assert log.partition().flush()
     log.tick(10)
