@@ -35,7 +35,6 @@ from kproto.handlers.groups.partition_log import PartitionLog
 from kproto.log.manager import LogManager
 from kproto.log.ports import LogPorts
 from kproto.log.scrubbing import Scrub
-from kproto.log.segment import Segment
 from kproto.metadata import EmptyStoreError, MetadataImage, MetadataStore, StoreError, VsegId
 from kproto.metadata.history import OlderStoreError, Seen
 from kproto.metadata.opening import wait_for_store
@@ -348,17 +347,12 @@ class Broker:
             self._logs.unopened.recovered(topic_id, index, runs)
         self._vlogs.on_flushed = self._logs.checkpointing.write_soon
         self._vlogs.cleaner.deletions = self._logs.checkpointing.deletions
-        self._vlogs.inherit(recovered, self._logs.settled, self._unsynced)
+        self._vlogs.inherit(recovered, self._logs.settled, self._logs.unsynced)
 
     def _is_listed(self, owner_epoch: int, vlog: int, seq: int) -> bool:
         """The store has a virtual segment of an earlier process."""
         member = self._member
         return member is not None and VsegId(owner_epoch, vlog, seq) in member.table.vsegs
-
-    def _unsynced(self, topic_id: bytes, index: int) -> list[Segment] | None:
-        """Segments of a partition whose files are not synced yet; None when it is not open."""
-        partition = self._logs.opened(topic_id, index)
-        return partition.unsynced() if partition is not None else None
 
     def _answer_client_of(self, controller: Controller) -> AnswerClient:
         """Answers requests of clients of other brokers: by the decisions of ``controller``, which runs in
@@ -446,7 +440,7 @@ class Broker:
         waiting = [key for key in self._logs.to_open() if now >= self._put_off.get(key, now)]
         if waiting:
             try:
-                self._logs.partition(*waiting[0])
+                self._logs.open(*waiting[0])
             except (OSError, KafkaError) as error:
                 log.warning(
                     "partition %s-%d cannot be opened yet: %s", waiting[0][0].hex(), waiting[0][1], error

@@ -13,11 +13,11 @@ Protocols in ``ports``.
 - A fetched batch: `partition` (``read``) -> `reader` (pieces from blocks and files). By time: `times`, in
   `line`. By epoch: `epochs`.
 - A start: `checkpoint` -> `opening` (files first, then journal chunks, `kept_producers`), per partition on
-  first use. A partition with several copies: `adopting` (sealed state, files that agree with it, as their
-  indexes and the checkpoint tell, last chunks). `leadership` says which may be opened here, `unopened` what
-  is known of them before.
+  first use; what no synced journal has is synced before anybody uses it. A partition with several copies:
+  `adopting` (sealed state, files that agree with it, as their indexes and the checkpoint tell, last chunks).
+  `leadership` says which may be opened here, `unopened` what is known of them before.
 - `stream`: a topic with open partitions; `by_topic`: tables from which a deleted topic goes at once; `files`:
-  names and descriptors.
+  names and descriptors; `above`: the directories that partitions share.
 
 Compaction is not built; it will rewrite closed groups (a new generation of the same group) beside
 `retention`.

@@ -12,11 +12,11 @@ from typing import TYPE_CHECKING, Final
 
 from kproto.directory import LeftAs
 from kproto.disk import NO_SPACE, poisoning
+from kproto.log.above import DIRECTORIES_ABOVE
 from kproto.log.by_topic import ByTopic
 from kproto.log.checkpoint import Checkpoint, Found
 from kproto.log.files import STREAMS, parse_name
 from kproto.log.ports import Deletions
-from kproto.log.segment import DIRECTORIES_ABOVE
 from kproto.trouble import Trouble
 
 if TYPE_CHECKING:
@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from kproto.log.checkpoint import Entry
     from kproto.log.partition import Partition
     from kproto.log.ports import LogPorts
+    from kproto.log.segment import Segment
 
 log = logging.getLogger(__name__)
 
@@ -273,5 +274,10 @@ def sync_all(partitions: Iterable[Partition]) -> None:
     unsynced = [segment for partition in partitions for segment in partition.unsynced()]
     if len(unsynced) > SYNC_ALL_FROM:
         os.sync()
-    for segment in unsynced:
+    sync_each(unsynced)
+
+
+def sync_each(segments: Iterable[Segment]) -> None:
+    """Sync their files. OSError passes."""
+    for segment in segments:
         segment.sync()

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 from kproto.log.epochs import UNDEFINED, EpochCache
 from kproto.log.producers import Producers
-from kproto.log.segment import read_file, sync_above
+from kproto.log.segment import read_file
 from kproto.wire.crc import crc32c
 
 if TYPE_CHECKING:
@@ -77,10 +77,10 @@ def _packed(offset: int, state: bytes) -> bytes:
 
 def write(partition: Partition, data: bytes, sync: bool, file: str = FILE) -> None:
     """Write the file; in any thread. OSError passes through."""
-    partition.disk.makedirs(partition.directory)
+    partition.manager.above.make(partition.directory)
     partition.disk.write_atomically(os.path.join(partition.directory, file), data, sync=sync)
     if sync:
-        sync_above(partition)  # it may be the first file there
+        partition.manager.above.sync(partition.directory)  # it may be the first file there
 
 
 def _read(partition: Partition, file: str) -> tuple[int, bytes] | None:

@@ -14,6 +14,7 @@ import os
 from collections import deque
 from collections.abc import Iterator, Mapping, Sequence
 from errno import EIO
+from functools import partial
 from itertools import islice
 from typing import TYPE_CHECKING, Final
 
@@ -21,8 +22,9 @@ from kproto.config import TopicConfig, topic_config
 from kproto.directory import LeftAs
 from kproto.disk import SyncError
 from kproto.errors import ErrorCode, KafkaError
+from kproto.log.above import Above
 from kproto.log.adopting import open_taken_over, taken_over
-from kproto.log.checkpointing import Checkpointing, sync_all
+from kproto.log.checkpointing import Checkpointing, sync_all, sync_each
 from kproto.log.files import STREAMS, OpenFiles, partition_directory, stream_directory
 from kproto.log.flushing import Flushing
 from kproto.log.leadership import Leadership
@@ -62,11 +64,13 @@ class LogManager:
         "_dynamic",
         "_known_at_start",
         "_next_retention",
+        "_proving",
         "_retaining",
         "_settling",
         "_static",
         "_sweep_at",
         "_sweeping",
+        "above",
         "checkpointing",
         "clock",
         "data_dir",
@@ -107,6 +111,7 @@ class LogManager:
         self.latest_ms = clock.wall_ms()
         """The newest wall time that was seen."""
         self.files = OpenFiles(disk, settings.kproto_open_files)
+        self.above = Above(disk)
         self.indexes = IndexCache(INDEXES_KEPT)
         self.suspects: deque[Segment] = deque(maxlen=SUSPECTS_KEPT)
         """Segments whose files were not as they should be when somebody read them (in any thread)."""
@@ -120,6 +125,9 @@ class LogManager:
         self.leadership = Leadership(settings.node_id, owner_epoch)
         self.streams: dict[bytes, Stream] = {}
         self.unopened = Unopened()
+        self._proving: set[Partition] = set()
+        """Open, but a power loss may take what their files have: nobody uses them until a thread has synced
+        these."""
         self._known_at_start: dict[bytes, int] = {}
         """Topic id -> partitions that may have files from before this process."""
         self._settling: dict[tuple[bytes, int, int], int] = {}
@@ -210,7 +218,9 @@ class LogManager:
         self.unopened.forget(topic_id)
         self.leadership.forget(topic_id)
         self.ports.on_deleted(topic_id)
-        self.trash.add(self.clock.monotonic() + delay, stream_directory(self.data_dir, topic_id))
+        directory = stream_directory(self.data_dir, topic_id)
+        self.above.forget(directory)
+        self.trash.add(self.clock.monotonic() + delay, directory)
 
     def _close(self, partition: Partition, lost: bool = False) -> None:
         """Keep nothing of ``partition``: it is deleted, led elsewhere (``lost``), or could not be opened."""
@@ -218,6 +228,7 @@ class LogManager:
             self.files.close(segment.path)
         self.flushing.forget(partition)
         self.checkpointing.forget(partition)
+        self._proving.discard(partition)
         partition.close_deleted(lost)
 
     # Partitions
@@ -225,8 +236,15 @@ class LogManager:
     def partition(self, topic_id: bytes, index: int) -> Partition | None:
         """The partition, opened if need be; None when there is no such partition. OSError from opening
         passes. Raises NOT_LEADER_OR_FOLLOWER for a partition with several copies that this broker has not
-        taken over (or that is not online yet).
+        taken over (or that is not online yet), and while files of one are synced.
         """
+        partition = self.open(topic_id, index)
+        if partition in self._proving:
+            raise KafkaError(ErrorCode.NOT_LEADER_OR_FOLLOWER, "its files are being synced")
+        return partition
+
+    def open(self, topic_id: bytes, index: int) -> Partition | None:
+        """`partition`, for who does not use it: it may be that nobody may yet."""
         stream = self.streams.get(topic_id)
         if stream is not None:
             partition = stream.partitions.get(index)
@@ -290,11 +308,20 @@ class LogManager:
         key = partition.topic_id, partition.index
         entry, exact = self.checkpointing.file.get(*key), self.checkpointing.exact
         try:
-            open_partition(partition, entry, exact, self.unopened.runs(*key))
+            unproven = open_partition(partition, entry, exact, self.unopened.runs(*key))
+            if unproven:
+                self._proving.add(partition)
+                self.ports.in_background(partial(sync_each, unproven), partial(self._proven, partition))
         except BaseException:
             self._close(partition)
             raise
         self.unopened.drop_runs(*key)
+
+    def _proven(self, partition: Partition, error: BaseException | None) -> None:
+        if error is not None:
+            self.ports.on_poison(f"a partition is opened: {error}")
+        else:
+            self._proving.discard(partition)
 
     def _open_replicated(self, partition: Partition) -> None:
         """Open a partition that was taken over, or is new."""
@@ -490,6 +517,12 @@ class LogManager:
             return False
         self.unopened.drop_runs(topic_id, index)
         return True
+
+    def unsynced(self, topic_id: bytes, index: int) -> list[Segment] | None:
+        """Segments of a partition whose files are not synced yet; None when it is not open, or a thread is at
+        it already."""
+        partition = self.opened(topic_id, index)
+        return None if partition is None or partition in self._proving else partition.unsynced()
 
     # Ageing
 

@@ -42,8 +42,11 @@ class Trust(NamedTuple):
     """False: the chunk that says where a file ends is verified all the same."""
 
 
-def open_partition(partition: Partition, entry: Entry | None, exact: bool, runs: list[JournalRun]) -> None:
-    """Bring ``partition`` (just made, empty) to the state it had. OSError passes through.
+def open_partition(
+    partition: Partition, entry: Entry | None, exact: bool, runs: list[JournalRun]
+) -> list[Segment]:
+    """Bring ``partition`` (just made, empty) to the state it had. Returns what is to be synced before anybody
+    uses it, oldest first. OSError passes through.
 
     ``exact``: after a clean stop, ``entry`` is what the files are (`checkpoint`).
     """
@@ -78,7 +81,8 @@ def open_partition(partition: Partition, entry: Entry | None, exact: bool, runs:
         partition.manager.checkpointing.note_down([partition], sync=True)
     config = partition.config
     if not exact and min(config.flush_messages, config.flush_ms) < LONG_MAX:
-        _sync_unproven(partition)
+        return _unproven(partition, runs)
+    return []
 
 
 def lost(partition: Partition, begin: int, end: int, why: str) -> None:
@@ -104,12 +108,37 @@ def _first_offset(entry: Entry | None, runs: list[JournalRun]) -> int:
     return max(entry.log_start, entry.base_offset if entry.flushed == 0 else 0)
 
 
-def _sync_unproven(partition: Partition) -> None:
-    """A chunk can be in a file though its push never happened. It is part of the log now, and what is
-    appended (and synced) after it must not depend on bytes that a power loss can take away.
+def _unproven(partition: Partition, runs: list[JournalRun]) -> list[Segment]:
+    """A chunk can be in a file though its push never happened. It is part of the log now, and acknowledged at
+    once when it is repeated (rule 8); what is appended (and synced) after it must not depend on bytes that a
+    power loss can take away. It takes none that a synced journal has, too, as most often all is.
     """
-    for segment in partition.unsynced():
-        segment.sync()
+    unsynced = [segment for segment in partition.unsynced() if segment.synced < segment.flushed]
+    return unsynced if unsynced and not _are_in_journal(partition, unsynced, runs) else []
+
+
+def _are_in_journal(partition: Partition, unsynced: list[Segment], runs: list[JournalRun]) -> bool:
+    """Whether synced journal files have all that is in the files of ``unsynced`` and not synced there. A
+    start after a loss of power takes it from them, and they stay until it is synced (`LogManager.settled`).
+    Chunks with the same offset and leader epoch are the same (rule 33)."""
+    offset, end, epoch_of = _synced_end(unsynced[0]), unsynced[-1].flushed_offset, partition.epochs.of_offset
+    for run in runs:
+        if run.synced and run.base_offset <= offset < min(run.next_offset, end):
+            last = min(run.next_offset, end) - 1
+            if epoch_of(offset) == run.epoch == epoch_of(last):
+                offset = last + 1
+    return offset >= end
+
+
+def _synced_end(segment: Segment) -> int:
+    """The end offset of what is synced in its file."""
+    index, position, offset = segment.index, 0, segment.base_offset
+    number = bisect_right(index.positions, segment.synced) - 1 if index is not None else -1
+    if index is not None and number >= 0:
+        position, offset = index.positions[number], index.offsets[number]
+    for _, _, fields in hop_file(segment.path, position, segment.synced):
+        offset = fields[0] + fields[6] + 1
+    return offset
 
 
 def _names(partition: Partition, entry: Entry | None, exact: bool) -> list[SegmentName]:

@@ -74,7 +74,6 @@ class Partition:
         "config",
         "copies",
         "deleted",
-        "directories_synced",
         "directory",
         "dirty_from",
         "disk",
@@ -124,7 +123,6 @@ class Partition:
         self.leader_epoch = leader_epoch
         self.directory = directory
         self.has_directory = False
-        self.directories_synced = False
         self.copies = copies
         """How many brokers keep what is appended, this one included."""
         self.only_here = False
@@ -577,7 +575,7 @@ class Partition:
     def open_for_write(self, segment: Segment) -> int:
         """A descriptor of the segment's file, made when it is missing."""
         if not self.has_directory:
-            self.disk.makedirs(self.directory)
+            self.manager.above.make(self.directory)
             self.has_directory = True
         files = self.manager.files
         try:
@@ -585,7 +583,7 @@ class Partition:
         except FileNotFoundError:
             if not self.has_other_copies:
                 raise
-        self.disk.makedirs(self.directory)
+        self.manager.above.make(self.directory)
         self.manager.suspects.append(segment)
         return files.get(segment.path, create=True)
 

@@ -46,6 +46,10 @@ class JournalRun(NamedTuple):
     length: int
     base_offset: int
     next_offset: int
+    epoch: int = -1
+    """Leader epoch of the chunks."""
+    synced: bool = False
+    """They are on the medium."""
 
 
 class Snapshot(Protocol):

@@ -306,10 +306,9 @@ class Scrub:
             raise KafkaError(ErrorCode.KAFKA_STORAGE_ERROR, f"offset {place.offset} is another one there")
         self._logs.files.close(segment.path)  # it may be of a file that was deleted
         with poisoning(self._logs.ports.on_poison, segment.path):
-            if place.position == 0:
-                partition.directories_synced = False  # they may be gone, and are made again
             job = partial(overwrite, self._logs.disk, segment.path, place, data, end)
-            reached: Place = await self._in_thread(job)
+            with self._logs.above.making(partition.directory):  # it may be gone
+                reached: Place = await self._in_thread(job)
         if reached == place:
             raise KafkaError(ErrorCode.KAFKA_STORAGE_ERROR, f"what they have at {place.offset} is not sound")
         return reached

@@ -39,8 +39,6 @@ AHEAD_BYTES: Final = 8 << 20
 """...this much."""
 UNUSED_BYTES: Final = 1 << 20
 """More space than this is given back when a segment closes."""
-DIRECTORIES_ABOVE: Final = 3
-"""Topic, streams, data directory."""
 
 
 class Group:
@@ -233,9 +231,10 @@ class Segment:
         self._now_synced(flushed, offset)
 
     def sync_directories(self) -> None:
-        """The file's own directory, and once per partition those above it (rule 36); in a thread."""
-        self.partition.disk.sync_directory(self.partition.directory)
-        sync_above(self.partition)
+        """The file's own directory, and those above it unless they are known to be (rule 36); in a thread."""
+        partition = self.partition
+        partition.disk.sync_directory(partition.directory)
+        partition.manager.above.sync(partition.directory)
 
     def before(self) -> Sequence[Segment]:
         """Implements ``ports.LogSegment``. Asked for every segment of a journal file, so there is a short way
@@ -464,17 +463,6 @@ def read_file(path: str, limit: int = -1) -> bytes:
             return file.read(limit)
     except FileNotFoundError:
         return b""
-
-
-def sync_above(partition: Partition) -> None:
-    """The directory of ``partition`` may be new, and those above it; once they are synced, a power loss takes
-    none of them (rule 36). In a thread."""
-    if not partition.directories_synced:
-        directory = partition.directory
-        for _ in range(DIRECTORIES_ABOVE):
-            directory = os.path.dirname(directory)
-            partition.disk.sync_directory(directory)
-        partition.directories_synced = True
 
 
 def read_index(path: str, limit: int = -1) -> bytes:

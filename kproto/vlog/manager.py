@@ -353,7 +353,8 @@ class VlogManager:
 
     def _brings_older(self, partition: LogPartition, current: VirtualLog | None, policy: FlushPolicy) -> bool:
         """Whether ``partition`` may have chunks that are synced less than those of a class with ``policy``
-        (see `Older`). On opening, which syncs its files, only what the journal of an earlier process has."""
+        (see `Older`). On opening only what the journal of an earlier process has: what is not in a synced one
+        is synced before it is used."""
         if current is None:
             inherited = self._inherited
             known = inherited is not None and inherited.is_unsynced((partition.topic_id, partition.index))

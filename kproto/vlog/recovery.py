@@ -48,7 +48,7 @@ class InheritedFile:
     """A journal file of an earlier process; ``needed`` maps the partitions that need it to the end offset of
     their last chunk in it."""
 
-    __slots__ = ("_disk", "_fd", "header", "needed", "path", "size")
+    __slots__ = ("_disk", "_fd", "header", "needed", "path", "size", "synced")
 
     def __init__(self, disk: Disk, path: str, header: FileHeader) -> None:
         self._disk = disk
@@ -57,6 +57,8 @@ class InheritedFile:
         self.header = header
         self.size = header.size
         self.needed: dict[PartitionKey, int] = {}
+        self.synced = False
+        """What was found in it is on the medium."""
 
     def read(self, position: int, length: int) -> bytes:
         """Bytes of the file. OSError passes through."""
@@ -78,6 +80,7 @@ class InheritedFile:
         """What was found is on the medium from now on: the process that wrote it may have ended before it
         could sync."""
         self._disk.sync_file(self.path)
+        self.synced = True
 
     def close(self) -> None:
         if self._fd >= 0:
@@ -99,20 +102,22 @@ class Recovered:
 
     def runs(self) -> Iterator[tuple[PartitionKey, list[JournalRun]]]:
         """Per partition, its chunks that are in the journal, neighbours joined; direct ones need no run."""
-        readers = {file.path: file.read for files in self.files for file in files}
+        by_path = {file.path: file for files in self.files for file in files}
         for key, chunks in self.chunks.items():
             runs: list[JournalRun] = []
-            path, begin, end, first, last = "", -1, -1, -1, -1
+            path, begin, end, first, last, epoch = "", -1, -1, -1, -1, -1
             for chunk in chunks:
                 if chunk.file_position < 0:
                     continue
-                if chunk.file_position != end or chunk.base_offset != last or chunk.path != path:
+                follows = chunk.file_position == end and chunk.base_offset == last
+                if not follows or chunk.path != path or chunk.leader_epoch != epoch:
                     if begin >= 0:
-                        runs.append(JournalRun(readers[path], begin, end - begin, first, last))
+                        runs.append(_run(by_path[path], begin, end, first, last, epoch))
                     path, begin, first = chunk.path, chunk.file_position, chunk.base_offset
+                    epoch = chunk.leader_epoch
                 end, last = chunk.file_position + chunk.length, chunk.next_offset
             if begin >= 0:
-                runs.append(JournalRun(readers[path], begin, end - begin, first, last))
+                runs.append(_run(by_path[path], begin, end, first, last, epoch))
             yield key, runs
 
     def release(self, partition: PartitionKey) -> None:
@@ -159,6 +164,11 @@ class Recovered:
         del mine[0]
         if not mine:
             self.files.remove(mine)
+
+
+def _run(file: InheritedFile, begin: int, end: int, first: int, last: int, epoch: int) -> JournalRun:
+    """Of chunks of one leader epoch."""
+    return JournalRun(file.read, begin, end - begin, first, last, epoch, file.synced)
 
 
 def _nowhere(*_: int) -> bool:

@@ -39,6 +39,8 @@ class Journal:
         self.blocked = self.lost = self.retiring = False
         self.copies = self.live_copies = 1
         self.automatic = automatic
+        self.synced = False
+        """A start finds its files synced, as those of a class with syncs."""
         self.pending: list[ChunkRef] = []
         self.stored: dict[tuple[bytes, int], list[tuple[int, int, bytes]]] = {}
         self.waiting: list[tuple[int, Callable[[], object]]] = []
@@ -80,7 +82,8 @@ class Journal:
             chunks.append(ScannedChunk(*key, 0, 0, 0, base, end, epoch, epoch, len(data), 0, "", i))
         found = []
         for base, end, data in (stored[chunk.file_position] for chunk in ordered(chunks)):
-            found.append(JournalRun(partial(_part, data), 0, len(data), base, end))
+            epoch = HEADER.unpack_from(data)[2]
+            found.append(JournalRun(partial(_part, data), 0, len(data), base, end, epoch, self.synced))
         return found
 
 

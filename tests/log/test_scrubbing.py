@@ -18,9 +18,10 @@ from kproto.directory import LeftAs
 from kproto.disk import Buffer, Disk, SyncError
 from kproto.errors import ErrorCode, KafkaError
 from kproto.log import scrubbing
+from kproto.log.above import DIRECTORIES_ABOVE
 from kproto.log.reader import FileRange, RemoteRange, load_blocking
 from kproto.log.scrubbing import Place, Scrub, check_piece, cut, overwrite
-from kproto.log.segment import DIRECTORIES_ABOVE, Segment
+from kproto.log.segment import Segment
 from kproto.wire.batch import hop
 from tests.log.replicated import ME, OTHER, START, Replicated, Sealed, check_all, run
 from tests.log.support import Log, batch, looked_up
@@ -571,7 +572,7 @@ def test_directories_that_are_made_again_are_synced_again(
     segment = closed(log)
     size = segment.measure()
     segment.sync_directories()
-    shutil.rmtree(segment.partition.directory)
+    shutil.rmtree(tmp_path / "streams")
     scrubbed(log, lambda scrub: scrub.mended >= size)
     synced: list[str] = []
     monkeypatch.setattr(Disk, "sync_directory", lambda _, path: synced.append(path))

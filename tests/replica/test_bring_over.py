@@ -18,9 +18,10 @@ from hypothesis import strategies as st
 from kproto.clock import SystemClock
 from kproto.directory import LeftAs
 from kproto.disk import Disk, SyncError
+from kproto.log.above import DIRECTORIES_ABOVE, Above
 from kproto.log.files import FETCHING
 from kproto.log.partition import Partition
-from kproto.log.segment import DIRECTORIES_ABOVE, Segment
+from kproto.log.segment import Segment
 from kproto.metadata import MetadataImage
 from kproto.metadata.records import BrokerRecord
 from kproto.metadata.vlogs import VsegId, VsegRecord
@@ -630,6 +631,7 @@ def test_what_failed_once_is_not_tried_again(where: str) -> None:
         for key in run.world.keys:
             partition = run.world.log.partition(key[1])
             partition.disk = disk
+            partition.manager.above = Above(disk)
         bring.add(run.world.keys)
         async with asyncio.timeout(20):
             while poisoned.poisoned is None:

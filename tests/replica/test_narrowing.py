@@ -18,12 +18,13 @@ from kproto.directory import LeftAs
 from kproto.disk import Disk, SyncError
 from kproto.errors import ErrorCode, KafkaError
 from kproto.log import kept_producers
+from kproto.log.above import DIRECTORIES_ABOVE
 from kproto.log.checkpointing import Checkpointing
 from kproto.log.epochs import EpochCache
 from kproto.log.flushing import Flushing
 from kproto.log.kept_producers import FILE
 from kproto.log.scrubbing import is_sound
-from kproto.log.segment import DIRECTORIES_ABOVE, Segment
+from kproto.log.segment import Segment
 from kproto.metadata import MetadataImage
 from kproto.metadata.records import RECOVERING
 from kproto.metadata.vlogs import Move, VlogTable

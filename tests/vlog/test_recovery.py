@@ -524,3 +524,26 @@ def test_a_sound_frame_of_another_history_is_not_believed(tmp_path: Path, loop: 
     found = worlds[0].recover()
     assert ends(worlds[0], found, parts[0]) == 1
     assert set(found.chunks) == {(parts[0].topic_id, 0)}
+
+
+def test_runs_tell_whose_chunks_they_are_and_whether_a_loss_of_power_takes_them(
+    tmp_path: Path, loop: TestLoop
+) -> None:
+    """What is in a file, too, need not be synced then before it is used (8)."""
+    world = World.start(str(tmp_path), loop, **INLINE)
+    synced, timed = world.partition(flush__messages="1"), world.partition(index=1, flush__ms="1000")
+    loose = world.partition(index=2)
+    for part in (synced, timed, loose):
+        part.append(200)
+    synced.leader_epoch += 1
+    pushes(world, loop, synced, 1)
+    loop.until(lambda: timed.vlog.durable == loose.vlog.durable == 1)
+    found = {
+        key[1]: [(run.base_offset, run.next_offset, run.epoch, run.synced) for run in runs]
+        for key, runs in world.recover().runs()
+    }
+    assert found == {
+        0: [(0, 1, 1, True), (1, 2, 2, True)],
+        1: [(0, 1, 1, True)],
+        2: [(0, 1, 1, False)],
+    }
