@@ -44,6 +44,7 @@ from kproto.wire.internal import Api
 if TYPE_CHECKING:
     from kproto.clock import Clock
     from kproto.disk import Disk, Poisonable
+    from kproto.log.above import Above
     from kproto.log.partition import Partition
     from kproto.vlog.worker import Jobs
 
@@ -65,6 +66,9 @@ STARTS_AT_ONCE: Final = 100
 
 class Logs(Protocol):
     """The part of `LogManager` that is used."""
+
+    @property
+    def above(self) -> Above: ...
 
     def partition(self, topic_id: bytes, index: int) -> Partition | None: ...
 
@@ -430,7 +434,7 @@ class BringOver:
                 filling.pieces = []
         if jobs:
             with poisoning(self._vlogs.poison, "old data"):
-                await in_worker(self._jobs, lambda: _write_all(self._disk, jobs))
+                await in_worker(self._jobs, lambda: _write_all(self._disk, self._logs.above, jobs))
 
     async def _complete(self, filling: Filling) -> None:
         """Make what was taken a segment of its partition.
@@ -504,10 +508,10 @@ def first_of(image: MetadataImage, node_id: int, segments: int) -> int:
     return segments * nodes.index(node_id) // len(nodes) if node_id in nodes else 0
 
 
-def _write_all(disk: Disk, jobs: list[tuple[str, str, int, list[memoryview]]]) -> None:
+def _write_all(disk: Disk, above: Above, jobs: list[tuple[str, str, int, list[memoryview]]]) -> None:
     for directory, path, position, pieces in jobs:
         if position == 0:
-            disk.makedirs(directory)
+            above.make(directory)
         fd = disk.open(path, create=True)
         try:
             if position == 0:

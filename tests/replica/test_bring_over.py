@@ -19,7 +19,7 @@ from kproto.clock import SystemClock
 from kproto.directory import LeftAs
 from kproto.disk import Disk, SyncError
 from kproto.log.above import DIRECTORIES_ABOVE, Above
-from kproto.log.files import FETCHING
+from kproto.log.files import FETCHING, partition_directory
 from kproto.log.partition import Partition
 from kproto.log.segment import Segment
 from kproto.metadata import MetadataImage
@@ -552,31 +552,31 @@ def test_a_hole_is_filled_when_no_power_loss_takes_the_file_any_more(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """Neither its name was synced nor the directories above, and copies elsewhere are given up (30, 36)."""
-    rename, sync_directory, fill = Disk.rename, Disk.sync_directory, Partition.fill
-    named: set[str] = set()
+    sync_directory, fill = Disk.sync_directory, Partition.fill
     known: set[str] = set()
     filled: list[str] = []
 
-    def note_name(disk: Disk, source: str, target: str) -> None:
-        rename(disk, source, target)
-        named.add(target)
-
     def note_sync(disk: Disk, path: str) -> None:
+        there = disk.listdir(path)
         sync_directory(disk, path)
-        known.update((path, *(one for one in named if os.path.dirname(one) == path)))
+        known.update(os.path.join(path, name) for name in there)
 
     def look(partition: Partition, segment: Segment) -> bool:
-        above = Path(segment.path).parents[1 : 1 + DIRECTORIES_ABOVE]
+        above = Path(segment.path).parents[:DIRECTORIES_ABOVE]
         assert known >= {segment.path, *map(str, above)}
         filled.append(segment.path)
         return fill(partition, segment)
 
-    monkeypatch.setattr(Disk, "rename", note_name)
     monkeypatch.setattr(Disk, "sync_directory", note_sync)
     monkeypatch.setattr(Partition, "fill", look)
 
     async def go(run: Run) -> None:
         bring = bringing(run)
+        logs = run.world.log.manager
+        for topic_id, _ in run.world.keys:  # directories above that are known, until there is more in them
+            other = partition_directory(logs.data_dir, topic_id, 1, 99)
+            logs.above.make(other)
+            logs.above.sync(other)
         await run.online()
         await finished(bring)
         assert filled
