@@ -623,7 +623,7 @@ class LogManager:
         too_much = 0 <= config.retention_bytes < entry.size
         if entry.size and "delete" in config.cleanup_policy and (too_old or too_much):
             try:
-                return self.partition(topic_id, index)
+                return self.open(topic_id, index)
             except (OSError, KafkaError) as error:
                 log.warning("%s-%d: its retention waits: %s", record.name, index, error)
         return None
