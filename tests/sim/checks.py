@@ -38,6 +38,7 @@ from kproto.vlog.frame import (
 )
 from kproto.vlog.journal import file_name as journal_name
 from kproto.vlog.manager import JOURNAL_DIRECTORY
+from kproto.vlog.side import is_side
 from kproto.wire.internal import Api, InternalError
 from kproto.wire.push import PushHead
 
@@ -469,10 +470,11 @@ class Checks:
             self.world.failed(f"S15: vseg {tuple(record.id)} was given up, but nothing else has {missing}")
 
     def _freed(self, record: VsegRecord) -> None:
-        """S15: nothing in it was live."""
+        """S15: nothing in it was live, or it was pushed again there for who had just handed it over (12b)."""
         self.world.count("freed")
-        live = self._live(record)
-        if live and not record.emptied and record.id not in self.accepted:
+        if is_side(record.id.vlog) and not record.emptied:
+            self._elsewhere(record)
+        elif not record.emptied and record.id not in self.accepted and (live := self._live(record)):
             starts = {key: self.world.table.log_start(*key) for key, _ in live}
             self.world.failed(f"S15: vseg {tuple(record.id)} is freed, but holds {live}; starts: {starts}")
 
