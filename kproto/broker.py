@@ -480,6 +480,12 @@ class Broker:
             self._open_recovered()
             self._vlogs.tick()
             await asyncio.sleep(0.01)
+        self._logs.hasten()
+        self._removals.close()
+        self._vlogs.await_threads()
+        await asyncio.sleep(0)  # if a sync failed there, the next one of the file would say nothing (35)
+        if self._vlogs.poisoned is not None:
+            return False
         clean = self._logs.close()
         self._removals.close()
         self._vlogs.close()

@@ -7,6 +7,8 @@ import asyncio
 import errno
 import os
 import shutil
+import threading
+import time
 from pathlib import Path
 
 import pytest
@@ -17,6 +19,8 @@ from kproto.directory import DataDirectory, LeftAs
 from kproto.disk import Disk, SyncError
 from kproto.net.client import Client
 from kproto.testing import SubprocessBroker, kafka_broker
+from kproto.vlog.frame import FILE_HEADER_SIZE
+from kproto.vlog.scan import FileScan, JournalReader
 from kproto.wire.batch import HEADER, crc_of, iter_batches
 from kproto.wire.generated.fetch import FetchPartition, FetchRequest, FetchTopic
 from kproto.wire.generated.metadata import MetadataRequest, MetadataRequestTopic
@@ -262,3 +266,74 @@ def test_another_error_of_the_start_is_no_failed_sync(tmp_path: Path) -> None:
         asyncio.run(broker_on(tmp_path, Unreadable()).start())
     assert not (tmp_path / "failed").exists()
     assert (tmp_path / "running").exists()
+
+
+def unpush_last(journal: Path) -> None:
+    """Zeros in place of the last frame, as if the process had been killed before it pushed that."""
+    reader = JournalReader(Disk(), str(journal))
+    assert reader.header is not None
+    start = reader.header.start
+    frames = list(FileScan(reader, reader.header, start, reader.header.chain).frames())
+    reader.close()
+    with journal.open("r+b") as file:
+        file.seek(FILE_HEADER_SIZE + frames[-1].header.position - start)
+        file.write(bytes(frames[-1].header.length))
+
+
+@pytest.mark.parametrize("where", ["opening", "old journal"])
+def test_a_sync_that_fails_while_the_broker_stops_is_poison(tmp_path: Path, where: str) -> None:
+    """The second sync of a file whose first one failed in a thread succeeds, and says nothing: the stop gave
+    back the journal, and said that the file was synced."""
+    synced = {"log.flush.interval.messages": "1", "kproto.flush.age.ms": "100"}
+    with kafka_broker(synced, subprocess=True, data_dir=tmp_path) as killed:
+        with Client("127.0.0.1", killed.port) as client:
+            while sum(send(client) for _ in range(10)) < 10:
+                pass
+        while sum(path.stat().st_size for path in tmp_path.rglob("*.chunks")) < 10 * RECORD_BYTES:
+            time.sleep(0.01)
+        assert isinstance(killed, SubprocessBroker)
+        killed.kill()
+    (journal,) = tmp_path.glob("journal/*-*.journal")
+    if where == "opening":
+        unpush_last(journal)
+
+    class Late(Disk):
+        def __init__(self) -> None:
+            self.begun, self.stopping = threading.Event(), threading.Event()
+            self.failed = False
+
+        def datasync(self, fd: int) -> None:
+            chunks = os.readlink(f"/proc/self/fd/{fd}").endswith(".chunks")
+            if chunks and threading.current_thread() is not threading.main_thread() and not self.failed:
+                self.begun.set()
+                assert self.stopping.wait(PATIENCE_S)
+                self.failed = True
+                raise SyncError(errno.EIO, os.strerror(errno.EIO))
+            super().datasync(fd)
+
+    class Stopping(Broker):
+        async def _close_logs(self) -> bool:
+            disk.stopping.set()
+            while not disk.failed:
+                time.sleep(0.001)
+            return await super()._close_logs()
+
+    async def stop() -> None:
+        broker = Stopping(broker_on(tmp_path, disk, **synced)._settings, disk=disk)
+        await broker.start()
+        assert await asyncio.to_thread(send_to, broker.port) is (where == "old journal")
+        assert await asyncio.to_thread(disk.begun.wait, PATIENCE_S)
+        await broker.stop()
+
+    async def read() -> int:
+        broker = broker_on(tmp_path, Disk(), **synced)
+        await broker.start()
+        found = await asyncio.to_thread(records_in, broker.port)
+        await broker.stop()
+        return found
+
+    disk = Late()
+    asyncio.run(asyncio.wait_for(stop(), PATIENCE_S))
+    for path in tmp_path.rglob("*.chunks"):  # what the medium has
+        path.write_bytes(bytes(path.stat().st_size))
+    assert asyncio.run(asyncio.wait_for(read(), PATIENCE_S)) >= 9

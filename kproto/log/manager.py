@@ -24,7 +24,7 @@ from kproto.disk import SyncError
 from kproto.errors import ErrorCode, KafkaError
 from kproto.log.above import Above
 from kproto.log.adopting import open_taken_over, taken_over
-from kproto.log.checkpointing import Checkpointing, sync_all, sync_each
+from kproto.log.checkpointing import SYNC_ALL_FROM, Checkpointing, sync_all, sync_each
 from kproto.log.files import STREAMS, OpenFiles, partition_directory, stream_directory
 from kproto.log.flushing import Flushing
 from kproto.log.leadership import Leadership
@@ -650,6 +650,11 @@ class LogManager:
         return random.randrange(limit)
 
     # Stop
+
+    def hasten(self) -> None:
+        """Before a stop waits for the thread, which may have many partitions to sync."""
+        if len(self._proving) > SYNC_ALL_FROM:
+            os.sync()
 
     def close(self) -> bool:
         """A clean stop: everything into files, synced, a last checkpoint. False, so not to be marked as one,

@@ -664,6 +664,11 @@ class VlogManager:
         """The store has what `finish` returned."""
         self._recorded = True
 
+    def await_threads(self) -> None:
+        """Wait until they have done what they were given; they tell of it in the next turn of the loop."""
+        for worker in (self._sync_worker, self._timed_worker, self._clean_worker):
+            worker.close()
+
     def close(self) -> None:
         """Stop. After a drain, and with all segments flushed and synced, no journal file is left behind, but
         for those of segments with backups whose end the store does not know (rule 18b)."""
