@@ -5,7 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from kproto.errors import ErrorCode
+from kproto.errors import ErrorCode, KafkaError
+from kproto.log.manager import LogManager
 from kproto.wire.generated.create_topics import CreatableReplicaAssignment, CreatableTopic
 from kproto.wire.generated.fetch import FetchPartition, FetchTopic
 from tests.groups.members import Members, members
@@ -51,5 +52,28 @@ def test_who_knows_the_leader_and_asks_another_broker_is_sent_there(tmp_path: Pa
                 without = await preferred(cluster, other, -1, version)
                 assert without == (ErrorCode.NOT_LEADER_OR_FOLLOWER, -1)
             assert await preferred(cluster, leader, epoch, version) == (ErrorCode.NONE, -1)
+
+    asyncio.run(asyncio.wait_for(scenario(), 240))
+
+
+def test_who_asks_the_leader_itself_is_not_sent_elsewhere(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """While files are synced after a kill: librdkafka took it for a follower, and said that the preferred
+    replica changed too quickly."""
+
+    async def scenario() -> None:
+        async with members(tmp_path, 1) as cluster:
+            topic = CreatableTopic(name="t", num_partitions=1, replication_factor=1)
+            answer = await cluster.call(1, CREATE_TOPICS, 5, topics=[topic], timeout_ms=10_000)
+            assert answer.topics[0].error_code == 0
+            epoch = cluster.image().partition_streamlet(cluster.image().topics["t"], 0).leader_epoch
+
+            def not_proven(*_: object) -> None:
+                raise KafkaError(ErrorCode.NOT_LEADER_OR_FOLLOWER)
+
+            monkeypatch.setattr(LogManager, "partition", not_proven)
+            assert await preferred(cluster, 1, epoch, 16) == (ErrorCode.NOT_LEADER_OR_FOLLOWER, -1)
+            monkeypatch.undo()
 
     asyncio.run(asyncio.wait_for(scenario(), 240))
