@@ -43,9 +43,10 @@ class Syncs(Disk):
 
 def killed(tmp_path: Path, jobs: Jobs, partitions: int = 1, in_journal: int = 4) -> tuple[Log, Syncs]:
     """Of each partition four chunks are in the file, which nobody synced; the first ``in_journal`` of them
-    are in the journal of the killed process, too."""
+    are in the journal of the killed process, too. Their leader epoch is 1."""
     disk = Syncs()
     log = Log(tmp_path, SYNCED, partitions=partitions, disk=disk, in_background=lambda *job: jobs.append(job))
+    log.restart(LeftAs.CLEAN)
     log.journal.synced = True
     for index in range(partitions):
         for _ in range(4):
@@ -126,7 +127,7 @@ def test_a_journal_that_does_not_have_the_very_chunks_does_not_count(tmp_path: P
         log.journal.synced = False
     else:
         (begin, end, chunk), *_ = log.journal.stored[TOPIC_ID, 0]
-        older = chunk[:12] + (7).to_bytes(4, "big") + chunk[16:]
+        older = chunk[:12] + bytes(4) + chunk[16:]
         log.journal.stored[TOPIC_ID, 0][0] = begin, end, older
     log.restart(LeftAs.KILLED)
     assert is_refused(log)
