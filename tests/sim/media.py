@@ -61,6 +61,13 @@ def frames_in(inode: Inode, vseg: tuple[int, int, int]) -> Iterator[tuple[int, F
         at += header.length
 
 
+def entries_of(inode: Inode, at: int, header: FrameHeader) -> Iterator[Entry]:
+    """The chunks of the frame at ``at``."""
+    first = at + FRAME_SIZE
+    for place in range(first, first + header.chunks * ENTRY_SIZE, ENTRY_SIZE):
+        yield Entry._make(ENTRY.unpack_from(inode.data, place))
+
+
 class Media:
     """Looks at the files of a world. One per seed."""
 
@@ -118,6 +125,7 @@ class Media:
             if not partition.deleted and not damaged:
                 self._look_at_segments(node, partition)
                 self._look_at_checkpoint(node, partition)
+                self._look_at_only_copy(node, partition)
         for pusher in node.broker._vlogs._pushers.values():
             self._look_at_journal(node, pusher.vlog)
         self._watch_copies(node)
@@ -156,6 +164,57 @@ class Media:
                 self._is_synced(node, partition, segment, entry.synced, "the checkpoint")
             elif later and segments[number + 1].base_offset <= entry.synced_base:
                 self._is_synced(node, partition, segment, segment.flushed, "the checkpoint")
+
+    def _look_at_only_copy(self, node: Node, partition: Partition) -> None:
+        """Where acks wait for syncs, a power loss takes nothing that clients can read (rules 8 and 9): what
+        it may take from a file is in a journal, too."""
+        assert node.broker is not None
+        vlogs, logs, machine = node.broker._vlogs, node.broker._logs, node.machine
+        pusher = None if partition.vlog is None else vlogs._of.get(partition.vlog)  # type: ignore[call-overload]
+        if pusher is None or pusher.klass.policy is not FlushPolicy.SYNCED or partition in pusher.older:
+            return
+        if partition in logs._proving or partition.copies > 1 or not partition.only_here:
+            return
+        offset, end = partition.segments[-1].flushed_offset, partition.high_watermark
+        wanted = {at for at in self._only_in_cache(node, partition) if at < end}
+        if not wanted and offset >= end:
+            return
+        journals = self._synced_in_journals(machine, partition)
+        while offset < end and offset in journals:
+            offset = journals[offset]
+        self.world.count("only copies with something in journals")
+        lost = sorted(wanted - journals.keys()) or [offset] * (offset < end)
+        if lost:
+            self.world.failed(f"8: n{node.number} {partition!r}: a power loss takes {lost[0]}")
+
+    def _only_in_cache(self, node: Node, partition: Partition) -> Iterator[int]:
+        """Base offsets of the chunks that a power loss may take from its files."""
+        for segment in partition.segments:
+            inode = node.machine.find(segment.path)
+            if inode is None or inode in node.machine.torn:
+                continue
+            folder, _, name = segment.path.rpartition("/")
+            unnamed = name in unsynced_names(node.machine, folder)
+            for at, size, fields in hop(bytes(inode.data[: segment.flushed])):
+                live = fields[0] + fields[6] >= partition.log_start_offset
+                if live and (unnamed or is_unsynced(inode, at, at + size)):
+                    yield fields[0]
+
+    def _synced_in_journals(self, machine: Machine, partition: Partition) -> dict[int, int]:
+        """Offsets at which chunks of a partition begin, and end, that a power loss leaves there."""
+        folder = f"{machine.root}/{JOURNAL_DIRECTORY}"
+        unnamed = unsynced_names(machine, folder)
+        return {
+            entry.base_offset: entry.base_offset + entry.offsets
+            for name, inode in machine.folders.get(folder, {}).items()
+            if name not in unnamed and (vseg := vseg_of_name(name)) is not None
+            for at, header in frames_in(inode, vseg)
+            if not is_unsynced(inode, at, at + header.length)
+            for entry in entries_of(inode, at, header)
+            if entry[:2] == (partition.topic_id, partition.index)
+            and not entry.flags & DIRECT
+            and entry.leader_epoch == partition.epochs.of_offset(entry.base_offset + entry.offsets - 1)
+        }
 
     def _is_synced(self, node: Node, partition: Partition, segment: Any, end: int, who: str) -> None:
         """What lies below the log start is needed by nobody, and counts as synced (`log.ports`). What was
@@ -218,9 +277,7 @@ class Media:
         for name, inode in machine.folders.get(f"{machine.root}/{JOURNAL_DIRECTORY}", {}).items():
             vseg = None if name.endswith(KEPT) else vseg_of_name(name)
             for at, header in frames_in(inode, vseg) if vseg is not None else ():
-                first = at + FRAME_SIZE
-                for place in range(first, first + header.chunks * ENTRY_SIZE, ENTRY_SIZE):
-                    entry = Entry._make(ENTRY.unpack_from(inode.data, place))
+                for entry in entries_of(inode, at, header):
                     if entry[:2] == (topic_id, index):
                         (referred if entry.flags & DIRECT else there).add(entry.base_offset)
         return there, referred
