@@ -17,6 +17,7 @@ from kproto.broker import Broker, StartError
 from kproto.config import load
 from kproto.directory import DataDirectory, LeftAs
 from kproto.disk import Disk, SyncError
+from kproto.log import manager
 from kproto.net.client import Client
 from kproto.testing import SubprocessBroker, kafka_broker
 from kproto.vlog.frame import FILE_HEADER_SIZE
@@ -281,9 +282,12 @@ def unpush_last(journal: Path) -> None:
 
 
 @pytest.mark.parametrize("where", ["opening", "old journal"])
-def test_a_sync_that_fails_while_the_broker_stops_is_poison(tmp_path: Path, where: str) -> None:
+def test_a_sync_that_fails_while_the_broker_stops_is_poison(
+    tmp_path: Path, where: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """The second sync of a file whose first one failed in a thread succeeds, and says nothing: the stop gave
     back the journal, and said that the file was synced."""
+    monkeypatch.setattr(manager, "PROVING_S", 0.0)
     synced = {"log.flush.interval.messages": "1", "kproto.flush.age.ms": "100"}
     with kafka_broker(synced, subprocess=True, data_dir=tmp_path) as killed:
         with Client("127.0.0.1", killed.port) as client:

@@ -55,6 +55,8 @@ STRANGERS_NAMED: Final = 5
 OPENED_PER_LOOK: Final = 64
 INDEXES_KEPT: Final = 128
 SUSPECTS_KEPT: Final = 256
+PROVING_S: Final = 0.25
+"""So long in all a start may hold the loop with syncs of partitions that are opened."""
 
 
 class LogManager:
@@ -64,6 +66,7 @@ class LogManager:
         "_dynamic",
         "_known_at_start",
         "_next_retention",
+        "_proved_s",
         "_proving",
         "_retaining",
         "_settling",
@@ -128,6 +131,8 @@ class LogManager:
         self._proving: set[Partition] = set()
         """Open, but a power loss may take what their files have: nobody uses them until a thread has synced
         these."""
+        self._proved_s = 0.0
+        """How long that was done on the loop."""
         self._known_at_start: dict[bytes, int] = {}
         """Topic id -> partitions that may have files from before this process."""
         self._settling: dict[tuple[bytes, int, int], int] = {}
@@ -310,12 +315,22 @@ class LogManager:
         try:
             unproven = open_partition(partition, entry, exact, self.unopened.runs(*key))
             if unproven:
-                self._proving.add(partition)
-                self.ports.in_background(partial(sync_each, unproven), partial(self._proven, partition))
+                self._prove(partition, unproven)
         except BaseException:
             self._close(partition)
             raise
         self.unopened.drop_runs(*key)
+
+    def _prove(self, partition: Partition, segments: list[Segment]) -> None:
+        """Sync what must be before anybody uses ``partition``: here, so that nobody has to ask again, or in a
+        thread when that has held the loop for long enough."""
+        began = self.clock.monotonic()
+        if self._proved_s < PROVING_S:
+            sync_each(segments)
+            self._proved_s += self.clock.monotonic() - began
+            return
+        self._proving.add(partition)
+        self.ports.in_background(partial(sync_each, segments), partial(self._proven, partition))
 
     def _proven(self, partition: Partition, error: BaseException | None) -> None:
         if error is not None:

@@ -14,6 +14,7 @@ import pytest
 from kproto.directory import LeftAs
 from kproto.disk import Disk, SyncError
 from kproto.errors import ErrorCode, KafkaError
+from kproto.log import manager
 from kproto.log.above import DIRECTORIES_ABOVE, Above
 from kproto.log.ports import Done
 from tests.log.support import TOPIC_ID, Log, batch, everything
@@ -39,6 +40,13 @@ class Syncs(Disk):
         if self.broken:
             raise SyncError(errno.EIO, os.strerror(errno.EIO), path)
         self.synced.append(path)
+
+
+@pytest.fixture(autouse=True)
+def loop_held(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    """By syncs of earlier openings, for long enough."""
+    if request.function is not test_a_few_are_synced_at_once:
+        monkeypatch.setattr(manager, "PROVING_S", 0.0)
 
 
 def killed(tmp_path: Path, jobs: Jobs, partitions: int = 1, in_journal: int = 4) -> tuple[Log, Syncs]:
@@ -102,6 +110,22 @@ def test_what_no_journal_has_is_synced_by_a_thread_before_it_is_used(tmp_path: P
     assert partition.high_watermark == 4
     assert disk.synced == [partition.segments[0].path, *map(str, parents(partition.segments[0].path))]
     assert log.manager.unsynced(TOPIC_ID, 0) == []
+
+
+def test_a_few_are_synced_at_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """On a quick disk nobody is refused."""
+    jobs = Jobs()
+    log, disk = killed(tmp_path, jobs, partitions=5, in_journal=0)
+
+    def slow(path: str) -> None:
+        log.clock.advance(0.1)
+        disk.synced.append(path)
+
+    monkeypatch.setattr(disk, "_sync", slow)
+    assert [is_refused(log, index) for index in range(5)] == [False, True, True, True, True]
+    assert len(disk.synced) == 2 + DIRECTORIES_ABOVE
+    do(jobs)
+    assert not any(is_refused(log, index) for index in range(5))
 
 
 def parents(path: str) -> Iterable[Path]:

@@ -328,6 +328,7 @@ def installed(world: World) -> Iterator[None]:
         (SimListener, "network", world.network),
         (SimWorks, "world", world),
         (LogManager, "random_below", lambda _, limit: world.random.randrange(limit)),
+        (kproto.log.manager, "PROVING_S", Random(f"proving {world.seed}").choice((0.0, 1.0))),
     ]
     using_os = (
         kproto.directory,
