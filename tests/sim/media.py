@@ -175,13 +175,14 @@ class Media:
             return
         if partition in logs._proving or partition.copies > 1 or not partition.only_here:
             return
-        offset, end = partition.segments[-1].flushed_offset, partition.high_watermark
+        offset = max(partition.segments[-1].flushed_offset, partition.log_start_offset)
+        end = partition.high_watermark
         wanted = {at for at in self._only_in_cache(node, partition) if at < end}
         if not wanted and offset >= end:
             return
         journals = self._synced_in_journals(machine, partition)
-        while offset < end and offset in journals:
-            offset = journals[offset]
+        for begin, after in sorted(journals.items()):
+            offset = after if begin <= offset < after else offset
         self.world.count("only copies with something in journals")
         lost = sorted(wanted - journals.keys()) or [offset] * (offset < end)
         if lost:
