@@ -34,13 +34,19 @@ def damage(data_dir: Path, mark: bytes) -> None:
     raise AssertionError(f"{mark!r} is in no journal file")
 
 
+def write_and_damage(broker: Kproto) -> str:
+    """A topic whose second record is damaged in the journal of a killed broker."""
+    topic = create_topic(broker.bootstrap, "damaged", 1)
+    write_one_by_one(broker.bootstrap, topic)
+    broker.kill()
+    damage(broker.data_dir, MARKS[1])
+    return topic
+
+
 def test_the_start_is_refused_until_the_loss_is_accepted(tmp_path: Path) -> None:
     broker = Kproto(tmp_path, {"kproto.flush.age.ms": 600_000})
     with broker:
-        topic = create_topic(broker.bootstrap, "damaged", 1)
-        write_one_by_one(broker.bootstrap, topic)
-        broker.kill()
-        damage(broker.data_dir, MARKS[1])
+        topic = write_and_damage(broker)
         process = broker.spawn()
         assert process.wait(120) == 2
         assert "unclean.leader.election.enable=true" in broker.log_tail().strip().splitlines()[-1]
@@ -56,10 +62,7 @@ def test_the_start_is_refused_until_the_loss_is_accepted(tmp_path: Path) -> None
 def test_the_loss_is_accepted_once_also_by_a_broker_that_stops_at_once(tmp_path: Path) -> None:
     broker = Kproto(tmp_path, {"kproto.flush.age.ms": 600_000})
     with broker:
-        topic = create_topic(broker.bootstrap, "damaged", 1)
-        write_one_by_one(broker.bootstrap, topic)
-        broker.kill()
-        damage(broker.data_dir, MARKS[1])
+        topic = write_and_damage(broker)
     with Kproto(tmp_path, {"unclean.leader.election.enable": "true"}) as brave:
         brave.stop()
         assert not list(brave.data_dir.glob("journal/*.journal")), "nobody needs it"

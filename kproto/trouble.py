@@ -79,6 +79,10 @@ class Seldom:
         self._until[whom] = now + AGAIN_SECONDS
         return True
 
+    def level(self, whom: Hashable) -> int:
+        """Of what is said of them: a warning when that `is_due`, else nothing that is shown."""
+        return logging.WARNING if self.is_due(whom) else logging.INFO
+
 
 class Quietly:
     """While it is entered, which may be many times, whatever is logged by anybody in the same words is logged

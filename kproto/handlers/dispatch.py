@@ -100,8 +100,7 @@ class Dispatcher:
 
     def _refuse(self, connection: Connection, key: int | None, problem: str) -> None:
         """The same of who sent something that is no request here; ``key`` of which API, if it said one."""
-        due = self._strange.is_due((connection.peer, key if key in APIS else None))
-        level = logging.WARNING if due else logging.INFO
+        level = self._strange.level((connection.peer, key if key in APIS else None))
         log.log(level, "closing the connection of %s: %s", connection.peer, problem)
         connection.close(f"protocol error: {problem}")
 

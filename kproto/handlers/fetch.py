@@ -316,8 +316,8 @@ class _Fetch:
             told = leader_told(self._fetcher.services, record, wanted.index)
             if told is not None:
                 node_id, epoch = told
-                knows = code is ErrorCode.NOT_LEADER_OR_FOLLOWER and wanted.leader_epoch == epoch
-                astray = knows and node_id != self._fetcher.services.node_id  # else it may come back
+                elsewhere = node_id != self._fetcher.services.node_id and wanted.leader_epoch == epoch
+                astray = elsewhere and code is ErrorCode.NOT_LEADER_OR_FOLLOWER
                 leader = Leader(node_id, epoch, node_id if astray else NO_PREFERRED_REPLICA)
         return PartitionAnswer(wanted.index, code, -1, -1, -1, (), 0, leader)
 

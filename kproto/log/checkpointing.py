@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Final
 
 from kproto.directory import LeftAs
 from kproto.disk import NO_SPACE, poisoning
-from kproto.log.above import DIRECTORIES_ABOVE
 from kproto.log.by_topic import ByTopic
 from kproto.log.checkpoint import Checkpoint, Found
 from kproto.log.files import STREAMS, parse_name
@@ -22,6 +21,7 @@ from kproto.trouble import Trouble
 if TYPE_CHECKING:
     from kproto.clock import Clock
     from kproto.disk import Disk
+    from kproto.log.above import Above
     from kproto.log.by_topic import Key
     from kproto.log.checkpoint import Entry
     from kproto.log.partition import Partition
@@ -239,7 +239,9 @@ class Checkpointing:
         self._put([*self._left(), *_entries(self._changed)], self._ports.scan_point(), sync=True)
         self.deletions.known = self.deletions.newest
 
-    def sync_others(self, opened: Container[Key], directory_of: Callable[[bytes, int], str]) -> None:
+    def sync_others(
+        self, opened: Container[Key], directory_of: Callable[[bytes, int], str], above: Above
+    ) -> None:
         """Before a clean stop, which is believed: sync what entries of other partitions than ``opened`` say
         is in files. A killed process wrote it, or others lead them since. They vouch for no files that are
         gone. OSError passes."""
@@ -248,18 +250,15 @@ class Checkpointing:
         left = [one for one in noted if one[:2] not in opened]
         if len(left) > SYNC_ALL_FROM:
             os.sync()
-        above: set[str] = set()
         for topic_id, index, entry in left:
             directory = directory_of(topic_id, index)
             files = [name for name in self._disk.listdir(directory) if parse_name(name) is not None]
             for name in files:
                 self._disk.sync_file(f"{directory}/{name}")
-            for _ in range(1 + DIRECTORIES_ABOVE if files else 0):
-                above.add(directory)
-                directory = os.path.dirname(directory)
+            if files:  # they have their names (rule 36)
+                self._disk.sync_directory(directory)
+                above.sync(directory)
             self.released(topic_id, index, entry.all_synced() if files else entry.only_synced())
-        for directory in sorted(above):  # they have their names (rule 36)
-            self._disk.sync_directory(directory)
 
     def _left(self) -> list[tuple[bytes, int, Entry]]:
         return [(*key, entry) for key, entry in self._released.items()]

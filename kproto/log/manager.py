@@ -679,7 +679,7 @@ class LogManager:
         clean = self.flushing.flush_all() and not self.unopened.has_runs
         try:
             sync_all(opened.values())
-            self.checkpointing.sync_others(opened, self.directory_of)
+            self.checkpointing.sync_others(opened, self.directory_of, self.above)
         except OSError as error:
             self.ports.on_poison(f"fdatasync of a segment file: {error}")
             clean = False

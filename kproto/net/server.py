@@ -224,8 +224,7 @@ class Server:
             sock.close()
 
     def _turn_away(self, sock: socket.socket, peer: str, limit: str) -> None:
-        level = logging.WARNING if self._turned_away.is_due((peer, limit)) else logging.INFO
-        log.log(level, "connection from %s refused: %s reached", peer, limit)
+        log.log(self._turned_away.level((peer, limit)), "connection from %s refused: %s reached", peer, limit)
         sock.close()
 
     def prepare(self, sock: socket.socket) -> None:

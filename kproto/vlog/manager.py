@@ -676,9 +676,7 @@ class VlogManager:
         self.cleaner.stopped = True
         self.journal.remove = self.journal.remove_now
         files = [(pusher, pusher.vlog.open_segment, pusher.close()) for pusher in self._pushers.values()]
-        self._sync_worker.close()
-        self._timed_worker.close()
-        self._clean_worker.close()
+        self.await_threads()
         for pusher, segment, file in files:
             if file is None or segment is None:
                 continue

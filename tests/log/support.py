@@ -4,6 +4,7 @@ crash.
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
@@ -18,7 +19,7 @@ from kproto.log.chunk import ChunkRef
 from kproto.log.line import Line
 from kproto.log.manager import LogManager
 from kproto.log.partition import Partition
-from kproto.log.ports import InBackground, JournalRun, LogPorts
+from kproto.log.ports import Done, InBackground, JournalRun, LogPorts
 from kproto.log.reader import FileRange, complete
 from kproto.metadata import MetadataImage, StreamletRecord, TopicRecord
 from kproto.vlog.recovery import ordered
@@ -27,6 +28,19 @@ from kproto.wire.batch import HEADER
 from kproto.wire.records import NO_PRODUCER, Producer, Record, build_batch
 
 TOPIC_ID = bytes(range(16))
+Jobs = deque[tuple[Callable[[], object], Done]]
+
+
+def do(jobs: Jobs) -> None:
+    """What the thread was given."""
+    while jobs:
+        job, done = jobs.popleft()
+        failure = None
+        try:
+            job()
+        except OSError as error:
+            failure = error
+        done(failure)
 
 
 class Journal:

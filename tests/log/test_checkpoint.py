@@ -6,7 +6,6 @@ import errno
 import logging
 import os
 import shutil
-from collections import deque
 from collections.abc import Callable
 from pathlib import Path
 
@@ -16,8 +15,7 @@ from kproto.directory import LeftAs
 from kproto.disk import Disk, SyncError
 from kproto.log import checkpoint
 from kproto.log.checkpoint import Checkpoint, Entry, Found
-from kproto.log.ports import Done
-from tests.log.support import TOPIC_ID, Log, batch
+from tests.log.support import TOPIC_ID, Jobs, Log, batch, do
 
 FILES = {"kproto.segment.file.bytes": "65536"}
 
@@ -147,7 +145,7 @@ class Threads(Disk):
 @pytest.mark.parametrize("broken", [False, True])
 def test_a_thread_syncs_what_deleted_files_wait_for(tmp_path: Path, broken: bool) -> None:
     """On a slow disk that takes seconds, in which nobody was served."""
-    disk, jobs = Threads(), deque[tuple[Callable[[], object], Done]]()
+    disk, jobs = Threads(), Jobs()
     log = Log(tmp_path, {"file.delete.delay.ms": "0"}, disk=disk, in_background=lambda *job: jobs.append(job))
     log.partition().append(batch(5_000))
     assert log.partition().flush()
@@ -231,7 +229,7 @@ def test_what_is_no_want_of_room_is_poison(
     tmp_path: Path, what: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """It was tried again a second later; a sync that says so then does not speak of what was lost (35)."""
-    jobs = deque[tuple[Callable[[], object], Done]]()
+    jobs = Jobs()
     log = Log(tmp_path, disk=NoSpareSync(), in_background=lambda *job: jobs.append(job))
     log.partition().append(batch(5_000))
     assert log.partition().flush()
@@ -256,21 +254,9 @@ def make_long(log: Log, patch: pytest.MonkeyPatch) -> None:
         log.manager.checkpointing.note_down([log.partition()])
 
 
-def do(jobs: deque[tuple[Callable[[], object], Done]]) -> None:
-    """What the thread was given."""
-    while jobs:
-        job, done = jobs.popleft()
-        failure = None
-        try:
-            job()
-        except OSError as error:
-            failure = error
-        done(failure)
-
-
 def test_a_thread_writes_the_file_anew(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Its sync, and that of the directory, kept all clients waiting: on a slow disk for seconds."""
-    disk, jobs = Threads(), deque[tuple[Callable[[], object], Done]]()
+    disk, jobs = Threads(), Jobs()
     log = Log(tmp_path, disk=disk, in_background=lambda *job: jobs.append(job))
     make_long(log, monkeypatch)
     disk.on_the_loop.clear()
@@ -293,7 +279,7 @@ def test_a_thread_writes_the_file_anew(tmp_path: Path, monkeypatch: pytest.Monke
 def test_what_was_written_meanwhile_is_not_lost_with_the_old_file(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, sync: bool
 ) -> None:
-    jobs = deque[tuple[Callable[[], object], Done]]()
+    jobs = Jobs()
     log = Log(tmp_path, in_background=lambda *job: jobs.append(job))
     make_long(log, monkeypatch)
     log.tick(10)
@@ -315,7 +301,7 @@ def test_who_writes_all_the_time_holds_up_no_deletion(
 ) -> None:
     """Each time the thread had worked for nothing, and began anew: until the clients stopped nothing that
     was due was written, and no file of deleted data went."""
-    jobs = deque[tuple[Callable[[], object], Done]]()
+    jobs = Jobs()
     log = Log(tmp_path, in_background=lambda *job: jobs.append(job))
     make_long(log, monkeypatch)
     checkpointing = log.manager.checkpointing
@@ -330,7 +316,7 @@ def test_who_writes_all_the_time_holds_up_no_deletion(
 def test_without_room_for_another_file_the_old_one_goes_on(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    disk, jobs = NoSpareSync(), deque[tuple[Callable[[], object], Done]]()
+    disk, jobs = NoSpareSync(), Jobs()
     disk.number = errno.ENOSPC
     log = Log(tmp_path, disk=disk, in_background=lambda *job: jobs.append(job))
     make_long(log, monkeypatch)

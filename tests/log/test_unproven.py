@@ -5,8 +5,7 @@ from __future__ import annotations
 
 import errno
 import os
-from collections import deque
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from pathlib import Path
 
 import pytest
@@ -16,11 +15,9 @@ from kproto.disk import Disk, SyncError
 from kproto.errors import ErrorCode, KafkaError
 from kproto.log import manager
 from kproto.log.above import DIRECTORIES_ABOVE, Above
-from kproto.log.ports import Done
-from tests.log.support import TOPIC_ID, Log, batch, everything
+from tests.log.support import TOPIC_ID, Jobs, Log, batch, do, everything
 
 SYNCED = {"flush.messages": "1"}
-Jobs = deque[tuple[Callable[[], object], Done]]
 
 
 class Syncs(Disk):
@@ -72,18 +69,6 @@ def is_refused(log: Log, index: int = 0) -> bool:
         return log.manager.partition(TOPIC_ID, index) is None
     except KafkaError as error:
         return error.code is ErrorCode.NOT_LEADER_OR_FOLLOWER
-
-
-def do(jobs: Jobs) -> None:
-    """What the thread was given."""
-    while jobs:
-        job, done = jobs.popleft()
-        try:
-            job()
-        except OSError as error:
-            done(error)
-        else:
-            done(None)
 
 
 def test_nothing_is_synced_that_a_synced_journal_has(tmp_path: Path) -> None:
