@@ -534,11 +534,12 @@ class Group:
             self._effects.append(JoinReply(swap.token, gone, swap.new_id))
             return
         self._expect_within(now, self.members[swap.new_id], self.members[swap.new_id].session_timeout_ms)
-        keeps_leading = swap.can_skip and self.leader == swap.new_id
+        leads = self.leader == swap.new_id
+        keeps_leading = leads and swap.can_skip
         reply = JoinReply(
             swap.token, ErrorCode.NONE, swap.new_id, self.generation, self.protocol_type, self.protocol,
             # An old client must not learn that it leads, or it would assign anew without a rebalance.
-            leader=(self.leader or "") if swap.can_skip else swap.old_leader,
+            leader=swap.old_leader if leads and not swap.can_skip else self.leader or "",
             members=self.joined_members() if keeps_leading else (),
             skip_assignment=keeps_leading,
         )  # fmt: skip
