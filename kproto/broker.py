@@ -326,8 +326,6 @@ class Broker:
         self._logs = LogManager(
             directory.path, self._disk, self._clock, settings, ports, directory.left_as, owner_epoch
         )
-        if self._logs.checkpointing.noted:
-            directory.distrusted()
         if self._member is not None:
             self._member.attach(self._vlogs, self._logs)
         self._logs.pool.spares = self._server.spares
@@ -348,6 +346,8 @@ class Broker:
         self._vlogs.on_flushed = self._logs.checkpointing.write_soon
         self._vlogs.cleaner.deletions = self._logs.checkpointing.deletions
         self._vlogs.inherit(recovered, self._logs.settled, self._logs.unsynced)
+        if self._logs.checkpointing.noted:  # and files that lost their header are gone
+            directory.distrusted()
 
     def _is_listed(self, owner_epoch: int, vlog: int, seq: int) -> bool:
         """The store has a virtual segment of an earlier process."""

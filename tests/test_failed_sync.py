@@ -269,6 +269,41 @@ def test_another_error_of_the_start_is_no_failed_sync(tmp_path: Path) -> None:
     assert (tmp_path / "running").exists()
 
 
+class UnreadableJournal(Disk):
+    """The machine has no files of the journal to read from, for a while."""
+
+    def open(self, path: str, *, create: bool = False, write: bool = True) -> int:
+        if path.endswith(".journal") and not write:
+            raise OSError(errno.EIO, os.strerror(errno.EIO), path)
+        return super().open(path, create=create, write=write)
+
+
+def test_a_start_that_fails_in_the_journal_leaves_the_loss_of_power_to_the_next_one(tmp_path: Path) -> None:
+    """Found by simulation (seed 30125364): the next start took a header that went with the power for damage,
+    and so did all after it."""
+    with kafka_broker(None, subprocess=True, data_dir=tmp_path) as killed:
+        with Client("127.0.0.1", killed.port) as client:
+            assert send(client)
+        assert isinstance(killed, SubprocessBroker)
+        killed.kill()
+    (journal,) = tmp_path.glob("journal/*-*.journal")
+    with journal.open("r+b") as stream:
+        stream.write(bytes(FILE_HEADER_SIZE))
+    (tmp_path / "running").write_text("another start of the machine")
+    with pytest.raises(StartError, match="Input/output error"):
+        asyncio.run(broker_on(tmp_path, UnreadableJournal()).start())
+
+    async def start() -> LeftAs:
+        broker = broker_on(tmp_path, Disk())
+        await broker.start()
+        assert not journal.exists()
+        left_as = broker._directory.left_as
+        await broker.stop()
+        return left_as
+
+    assert asyncio.run(start()) is LeftAs.POWER_LOST
+
+
 def unpush_last(journal: Path) -> None:
     """Zeros in place of the last frame, as if the process had been killed before it pushed that."""
     reader = JournalReader(Disk(), str(journal))
