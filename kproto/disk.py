@@ -58,7 +58,9 @@ class SyncError(OSError):
 class Disk:
     """File operations used by the storage packages. Errors are the operating system's ``OSError``."""
 
-    __slots__ = ()
+    _sync_failed = False
+    """A sync has failed, in whatever thread, and whether or not anybody waits for its answer still: the
+    kernel tells that once, and the next sync of the same file, or directory, works. So none does any more."""
 
     def open(self, path: str, *, create: bool = False, write: bool = True) -> int:
         """Open ``path`` and return a descriptor; ``create`` makes it when missing."""
@@ -130,10 +132,17 @@ class Disk:
 
     def datasync(self, fd: int) -> None:
         """``fdatasync``; releases the GIL. A failure, `SyncError`, is never retried (rule 35)."""
+        self._sync_once(os.fdatasync, fd)
+
+    def _sync_once(self, sync: Callable[[int], object], fd: int, path: str | None = None) -> None:
+        """Do it. An error of another thread counts though it came meanwhile."""
         try:
-            os.fdatasync(fd)
+            sync(fd)
         except OSError as error:
-            raise SyncError(errno.EIO, error.strerror) from error
+            self._sync_failed = True
+            raise SyncError(errno.EIO, error.strerror, path) from error
+        if self._sync_failed:
+            raise SyncError(errno.EIO, "a sync failed before", path)
 
     def sync_file(self, path: str) -> None:
         """`datasync` of a file that is not open; in a thread. OSError passes through, but for want of a
@@ -197,9 +206,7 @@ class Disk:
         through, but for want of a descriptor it waits, as `sync_file` does."""
         fd = _patiently(partial(os.open, path, os.O_RDONLY | os.O_DIRECTORY))
         try:
-            os.fsync(fd)
-        except OSError as error:
-            raise SyncError(errno.EIO, error.strerror, path) from error
+            self._sync_once(os.fsync, fd, path)
         finally:
             os.close(fd)
 

@@ -20,6 +20,8 @@ from kproto.disk import Disk, SyncError
 from kproto.log import manager
 from kproto.net.client import Client
 from kproto.testing import SubprocessBroker, kafka_broker
+from kproto.vlog import inherited
+from kproto.vlog import manager as vlogs
 from kproto.vlog.frame import FILE_HEADER_SIZE
 from kproto.vlog.scan import FileScan, JournalReader
 from kproto.wire.batch import HEADER, crc_of, iter_batches
@@ -70,12 +72,12 @@ def produce(port: int, broker: Broker) -> int:
     return acked
 
 
-def send(client: Client) -> bool:
+def send(client: Client, topic: str = "t") -> bool:
     """Write a record; whether it is acknowledged."""
-    asked = MetadataRequest(topics=[MetadataRequestTopic(name="t")], allow_auto_topic_creation=True)
+    asked = MetadataRequest(topics=[MetadataRequestTopic(name=topic)], allow_auto_topic_creation=True)
     client.call(METADATA, 9, asked)
     batch = memoryview(build_batch([Record(None, bytes(RECORD_BYTES), timestamp=1)]))
-    data = TopicProduceData(name="t", partition_data=[PartitionProduceData(index=0, records=batch)])
+    data = TopicProduceData(name=topic, partition_data=[PartitionProduceData(index=0, records=batch)])
     request = ProduceRequest(acks=-1, timeout_ms=2000, topic_data=[data])
     found = client.call(PRODUCE, 9, request).responses[0].partition_responses[0]
     return bool(found.error_code == 0)
@@ -376,3 +378,59 @@ def test_a_sync_that_fails_while_the_broker_stops_is_poison(
     for path in tmp_path.rglob("*.chunks"):  # what the medium has
         path.write_bytes(bytes(path.stat().st_size))
     assert asyncio.run(asyncio.wait_for(read(), PATIENCE_S)) >= 9
+
+
+def test_a_sync_that_the_stop_waits_for_may_begin_another_one_that_fails(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Old journals have the next files synced when those before are. One of these failed while the stop
+    synced all files: its own sync of that one said nothing, and it gave back the journal."""
+    monkeypatch.setattr(inherited, "SYNCS_AT_ONCE", 1)
+    monkeypatch.setattr(vlogs, "FIRST_SETTLE_S", 0.0)
+    begun, stopping, failed = threading.Event(), threading.Event(), threading.Event()
+    sync = os.fdatasync
+
+    def kernel(fd: int) -> None:
+        if not os.readlink(f"/proc/self/fd/{fd}").endswith(".chunks"):
+            sync(fd)
+        elif threading.current_thread() is threading.main_thread():
+            assert failed.wait(PATIENCE_S)
+            time.sleep(0.05)  # the thread knows it
+        elif not begun.is_set():
+            begun.set()
+            assert stopping.wait(PATIENCE_S)
+        else:
+            failed.set()
+            raise OSError(errno.EIO, os.strerror(errno.EIO))
+
+    def fill(port: int) -> None:
+        with Client("127.0.0.1", port) as client:
+            for topic in ("t", "u", "v"):
+                while not send(client, topic):
+                    pass
+
+    async def first() -> None:
+        broker = broker_on(tmp_path / "a", Disk(), **{"kproto.flush.age.ms": "60000"})
+        await broker.start()
+        await asyncio.to_thread(fill, broker.port)
+        shutil.copytree(tmp_path / "a", tmp_path / "b")  # as kill -9 would leave it
+        await broker.stop()
+
+    class Stopping(Broker):
+        async def _close_logs(self) -> bool:
+            stopping.set()
+            return await super()._close_logs()
+
+    async def second() -> None:
+        broker = Stopping(broker_on(tmp_path / "b", Disk())._settings)
+        await broker.start()
+        assert await asyncio.to_thread(begun.wait, PATIENCE_S)
+        while broker._logs.unopened.has_runs:
+            await asyncio.sleep(0.01)
+        await broker.stop()
+        assert broker.failed.is_set()
+
+    asyncio.run(asyncio.wait_for(first(), PATIENCE_S))
+    monkeypatch.setattr(os, "fdatasync", kernel)
+    asyncio.run(asyncio.wait_for(second(), PATIENCE_S))
+    assert list(tmp_path.glob("b/journal/*-*.journal"))

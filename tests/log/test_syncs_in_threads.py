@@ -1,0 +1,66 @@
+"""Syncs that fail in a thread whose answer nobody waits for any more (rule 35)."""
+
+from __future__ import annotations
+
+import asyncio
+import errno
+import os
+import threading
+from pathlib import Path
+
+import pytest
+
+from kproto.directory import LeftAs
+from kproto.handlers.groups import partition_log
+from kproto.handlers.groups.partition_log import PartitionLog
+from tests.log.support import Log, batch
+
+PATIENCE_S = 60
+
+
+class Kernel:
+    """`os.fdatasync` as Linux has it: who syncs a file that could not be written is told, in a thread once it
+    may ``go_on``; who does after that is not: its pages count as written."""
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        self.begun, self.go_on = threading.Event(), threading.Event()
+        self.told = 0
+        self._sync = os.fdatasync
+        monkeypatch.setattr(os, "fdatasync", self.fdatasync)
+
+    def fdatasync(self, fd: int) -> None:
+        in_thread = threading.current_thread() is not threading.main_thread()
+        if in_thread and not self.told and os.readlink(f"/proc/self/fd/{fd}").endswith(".chunks"):
+            self.begun.set()
+            assert self.go_on.wait(PATIENCE_S)
+            self.told += 1
+            raise OSError(errno.EIO, os.strerror(errno.EIO))
+        self._sync(fd)
+
+
+def test_a_sync_that_failed_for_an_abandoned_checkpoint_of_a_group_log_is_not_forgotten(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The stop of a broker, and the loss of a group's partition, abandon it while a thread syncs the files.
+    The next sync of these worked, and the stop was clean: a loss of power took what nobody else had."""
+    kernel = Kernel(monkeypatch)
+    monkeypatch.setattr(partition_log, "TOPIC", "t")
+    log = Log(tmp_path)
+    monkeypatch.setattr(partition_log, "leader_of", lambda *_: log.settings.node_id)
+    log.restart(LeftAs.CLEAN)
+    for _ in range(4):
+        log.partition().append(batch(500))
+    groups = PartitionLog(log.image, log.settings.node_id, log.manager)
+
+    async def abandon() -> None:
+        checkpoint = asyncio.create_task(groups.truncate_prefix(0, 2))
+        assert await asyncio.to_thread(kernel.begun.wait, PATIENCE_S)
+        checkpoint.cancel()
+        await asyncio.wait([checkpoint])
+        kernel.go_on.set()
+        await asyncio.get_running_loop().shutdown_default_executor()
+
+    asyncio.run(abandon())
+    assert kernel.told
+    assert not log.manager.close()
+    assert log.poisoned
