@@ -219,15 +219,13 @@ class Segment:
             return
         try:
             self.partition.disk.sync_file(self.path)
-        except FileNotFoundError:
+            if self.synced == 0:
+                self.sync_directories()
+        except FileNotFoundError:  # of a topic that is deleted meanwhile the directories go, too
             partition = self.partition
             if not partition.deleted and self in partition.segments:
                 check(partition.has_other_copies, f"{self.path} has disappeared")
                 partition.manager.suspects.append(self)
-            self._now_synced(flushed, offset)
-            return
-        if self.synced == 0:
-            self.sync_directories()
         self._now_synced(flushed, offset)
 
     def sync_directories(self) -> None:

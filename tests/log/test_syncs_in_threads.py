@@ -11,9 +11,12 @@ from pathlib import Path
 import pytest
 
 from kproto.directory import LeftAs
+from kproto.disk import Disk
 from kproto.handlers.groups import partition_log
 from kproto.handlers.groups.partition_log import PartitionLog
-from tests.log.support import Log, batch
+from kproto.log.checkpointing import sync_all
+from kproto.metadata import MetadataImage
+from tests.log.support import TOPIC_ID, Log, batch
 
 PATIENCE_S = 60
 
@@ -64,3 +67,43 @@ def test_a_sync_that_failed_for_an_abandoned_checkpoint_of_a_group_log_is_not_fo
     assert kernel.told
     assert not log.manager.close()
     assert log.poisoned
+
+
+class Held(Disk):
+    """A thread that syncs a directory of partitions is held in its first one."""
+
+    def __init__(self) -> None:
+        self.begun, self.go_on = threading.Event(), threading.Event()
+
+    def sync_directory(self, path: str) -> None:
+        super().sync_directory(path)
+        if threading.current_thread() is not threading.main_thread() and not self.begun.is_set():
+            self.begun.set()
+            assert self.go_on.wait(PATIENCE_S)
+
+
+def test_a_topic_that_is_deleted_while_its_directories_are_synced_is_no_failed_sync(tmp_path: Path) -> None:
+    """On a slow disk, with a short file.delete.delay.ms: the broker ended as if its storage had failed."""
+    disk = Held()
+    log = Log(tmp_path, {"file.delete.delay.ms": "0"}, disk=disk)
+    partition = log.partition()
+    partition.append(batch(500))
+    assert partition.flush()
+    errors: list[OSError] = []
+
+    def sync() -> None:
+        try:
+            sync_all([partition])
+        except OSError as error:
+            errors.append(error)
+
+    thread = threading.Thread(target=sync)
+    thread.start()
+    assert disk.begun.wait(PATIENCE_S)
+    log.manager.apply_image(MetadataImage(revision=2, base_revision=1, touched=frozenset({TOPIC_ID})))
+    for _ in range(10):
+        log.tick(1.0)
+    assert not Path(partition.directory).exists()
+    disk.go_on.set()
+    thread.join()
+    assert not errors
