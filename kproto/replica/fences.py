@@ -51,6 +51,7 @@ class Fences:
         "_slot",
         "_waiting",
         "_worker",
+        "_working",
         "_writing",
         "epochs",
         "path",
@@ -77,6 +78,8 @@ class Fences:
         self._waiting: dict[int, list[Persisted]] = {}
         """Not on the medium yet: who waits for it."""
         self._writing = False
+        self._working = False
+        """The worker is using the descriptor, or about to."""
         self._closed = False
 
     def _load(self) -> int:
@@ -119,6 +122,7 @@ class Fences:
         self._writing = True
         at = self._slot * _RECORD.size
         self._slot += len(batch)
+        self._working = True
         self._worker.submit(partial(self._persist, records, at), partial(self._written, batch))
 
     def _persist(self, records: bytes, at: int) -> None:
@@ -139,6 +143,9 @@ class Fences:
             self._reserved += more
 
     def _written(self, batch: list[int], error: BaseException | None) -> None:
+        self._working = False
+        if self._closed:
+            self._disk.close(self._fd)
         if isinstance(error, OSError) and error.errno in NO_SPACE:
             self._slot -= len(batch)
             self._loop.call_later(RETRY_S, self._write)
@@ -160,9 +167,11 @@ class Fences:
         return self._disk.is_deleted(self._fd)
 
     def close(self) -> None:
-        """Give the descriptor back; nothing may be on its way to the disk."""
+        """Give the descriptor back, once nothing is on its way to the disk: when the write comes its number
+        could be another file's."""
         self._closed = True
-        self._disk.close(self._fd)
+        if not self._working:
+            self._disk.close(self._fd)
 
 
 def _record(epoch: int) -> bytes:

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from kproto.replica.fences import Fences
-from tests.replica.support import LoopWorker, MemoryDisk, VirtualLoop
+from tests.replica.support import LoopWorker, MemoryDisk, Station, VirtualLoop
 
 
 def opened(disk: MemoryDisk, loop: VirtualLoop) -> Fences:
@@ -171,3 +171,20 @@ def test_a_start_without_room_for_a_fence_fails() -> None:
     disk.room = 0
     with pytest.raises(OSError, match="space"):
         opened(disk, VirtualLoop())
+
+
+def test_a_stop_leaves_the_file_open_to_a_thread_that_is_writing() -> None:
+    """A fence that waited for another one is written behind the last sync of copies: by then the file was
+    closed, its descriptor perhaps another file's, and the stop ended as if storage had failed."""
+    station = Station()
+    disk, loop, fences = station.disk, station.loop, station.store.fences
+    told: list[int] = []
+    for epoch in (5, 6):
+        fences.add(epoch, lambda epoch=epoch: told.append(epoch))  # type: ignore[misc]
+    opened_before = len(disk._open)
+    station.store.close()
+    loop.run()
+    assert (told, station.poison) == ([5, 6], [])
+    assert len(disk._open) == opened_before - 1
+    station.restart()
+    assert station.store.fences.epochs == {5, 6}
