@@ -115,6 +115,7 @@ class Repairer:
                 return True
         finally:
             copy.pins -= 1
+            store.released(copy)
         return False
 
     async def _copy(self, record: VsegRecord, end: int, source: int) -> InternalError:

@@ -116,6 +116,7 @@ class Scrub:
 
         def done(error: BaseException | None) -> None:
             copy.pins -= 1
+            self._store.released(copy)
             if error is None:
                 self.bytes += reached[0] - begin
                 self._store.loop.call_later(self._pause_s, self._piece, copy, extent, reached[0])

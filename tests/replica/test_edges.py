@@ -18,6 +18,7 @@ from kproto.net.ports import Answer, PeerError
 from kproto.replica import repair as repair_module
 from kproto.replica import scrub as scrub_module
 from kproto.replica import service
+from kproto.replica.copies import NO_FILE
 from kproto.replica.messages import Look, PartitionState, Read, Repair
 from kproto.replica.reach import NoCopyError, Reach
 from kproto.replica.reading import verify
@@ -319,3 +320,23 @@ def test_a_scrub_goes_on_after_what_nobody_expected(monkeypatch: pytest.MonkeyPa
     assert looks == [owner.vseg for owner in owners]
     assert scrub.rounds == 1
     assert not backup.damage, "the copy is as good as before"
+
+
+def test_a_copy_that_is_settled_while_it_is_scrubbed_is_closed_then() -> None:
+    """Its descriptor stayed open for as long as the copy was kept, unless somebody read that."""
+    backup, metadata, owner = Backup(LocalPeers()), Metadata(5), two_frames()
+    backup.hold(owner)
+    store, loop = backup.station.store, backup.station.loop
+    background, reads = BusyWorker(), BusyWorker()
+    store.workers = store.workers._replace(background=background, reads=reads)
+    metadata.put(owner.record(owner.end))
+    backup.apply(metadata)
+    Scrub(backup.service, pause_s=1.0, round_s=1000.0).start()
+    loop.run(2.0)
+    assert store.copies[owner.vseg].pins == 2
+    background.finish()
+    while reads.jobs:
+        reads.finish()
+        loop.run(10.0)
+    assert store.copies[owner.vseg].pins == 0
+    assert store.copies[owner.vseg].fd == NO_FILE
