@@ -547,7 +547,8 @@ class ReplicaStore:
         copy.take(found[0])
         if copy.presence is Presence.MISSING and self.copies.get(copy.vseg) is copy:
             del self.copies[copy.vseg]
-            self.files.delete(copy.path)
+            if not self._closed:  # else a thread is about to sync it; the next start finds it
+                self.files.delete(copy.path)
         self.report_unfit(copy.vseg, self.copies.get(copy.vseg))
         for then in self._loading.pop(copy.vseg):
             then()

@@ -347,3 +347,20 @@ def test_a_copy_whose_room_comes_when_it_is_closed_is_cut_to_its_end() -> None:
     station.loop.run(1.0)
     assert len(station.file(VSEG)) == len(wire_bytes(owner))
     assert station.store.copies[VSEG].fd == -1
+
+
+def test_a_file_that_turns_out_to_be_none_stays_while_a_stop_syncs_it() -> None:
+    """It was gone when its turn came, and the stop ended as if storage had failed."""
+    station, owner = Station(), Owner(VsegId(5, 1, 1))
+    filled(station, owner)
+    station.file(owner.vseg)[:] = bytes(8192)
+    station.restart()
+    store, reads, acks = station.store, BusyWorker(), BusyWorker()
+    store.workers = store.workers._replace(reads=reads, acks=acks)
+    store.find(owner.vseg, lambda copy: None)
+    store.close()
+    reads.finish()
+    acks.finish()
+    station.loop.run(1.0)
+    assert owner.vseg not in store.copies
+    assert not station.poison
