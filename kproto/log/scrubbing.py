@@ -246,7 +246,8 @@ class Scrub:
             elif place.offset >= end:
                 break
             await (asyncio.sleep(REST_S) if suspect else self._rest(self._pause_s))
-        if mended and _is_here(segment):
+        torn = segment.torn_end >= 0 and segment.partition.has_other_copies
+        if (mended or torn) and _is_here(segment):
             await self._finish(segment, place, mended)
 
     async def _damaged(self, segment: Segment, place: Place, end: int) -> Place | None:
@@ -314,7 +315,8 @@ class Scrub:
         return reached
 
     async def _finish(self, segment: Segment, place: Place, mended: int) -> None:
-        """The file of ``segment`` is good up to ``place``, where ``mended`` bytes were written again."""
+        """The file of ``segment`` is good up to ``place``, where ``mended`` bytes were written again: none if
+        somebody says it is torn who had read it before that."""
         partition = segment.partition
         self._logs.files.close(segment.path)
         whole = place.offset >= _end(segment)
@@ -323,6 +325,8 @@ class Scrub:
                 await self._in_thread(partial(cut, self._logs.disk, segment.path, place.position))
             if _is_here(segment):
                 segment.mended(place.position)
+        if not mended:
+            return
         self.mended += mended
         log.warning(
             "%s-%d: %s was damaged; %d bytes of it were written again from copies%s",

@@ -8,6 +8,7 @@ import errno
 import logging
 import os
 import shutil
+import threading
 from collections.abc import Awaitable, Callable, Sequence
 from pathlib import Path
 from typing import Any
@@ -18,10 +19,11 @@ from kproto.directory import LeftAs
 from kproto.disk import Buffer, Disk, SyncError
 from kproto.errors import ErrorCode, KafkaError
 from kproto.log import scrubbing
+from kproto.log import segment as segments
 from kproto.log.above import DIRECTORIES_ABOVE
 from kproto.log.reader import FileRange, RemoteRange, load_blocking
 from kproto.log.scrubbing import Place, Scrub, check_piece, cut, overwrite
-from kproto.log.segment import Segment
+from kproto.log.segment import Segment, hop_file
 from kproto.wire.batch import hop
 from tests.log.replicated import ME, OTHER, START, Replicated, Sealed, check_all, run
 from tests.log.support import Log, batch, looked_up
@@ -613,3 +615,36 @@ def test_a_partition_that_is_led_elsewhere_is_left_alone(tmp_path: Path) -> None
     log.lead(OTHER)
     scrubbed(log, lambda scrub: scrub.rounds > 2)
     assert not copies.reads
+
+
+def test_who_was_reading_a_file_before_it_was_mended_does_not_leave_it_torn(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A thread that makes the index of a damaged file again may say that it is torn when it is whole again.
+    What it had there was read from others, as long as they had it, though all of it was here."""
+    log, copies = three_copies(tmp_path)
+    segment = closed(log)
+    log.manager.files.close_all()
+    cut_in_a_chunk(segment.path)
+    os.unlink(segment.index_path)
+    segment.index = None
+    begun, go_on = threading.Event(), threading.Event()
+
+    def held(path: str, start: int, end: int) -> list[tuple[int, int, tuple[int, ...]]]:
+        found = hop_file(path, start, end)
+        if threading.current_thread() is not threading.main_thread():
+            begun.set()
+            assert go_on.wait(20)
+        return found
+
+    monkeypatch.setattr(segments, "hop_file", held)
+    thread = threading.Thread(target=segment.load_index)
+    thread.start()
+    assert begun.wait(20)
+    scrubbed(log, lambda scrub: bool(scrub.mended))
+    go_on.set()
+    thread.join()
+    assert segment.torn_end > segment.next_offset
+    scrubbed(log, lambda _: segment.torn_end < 0)
+    copies.freed = CHUNKS
+    assert not consumed(log)
