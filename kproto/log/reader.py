@@ -328,7 +328,7 @@ def load_nowait(ranges: Sequence[FileRange]) -> list[memoryview] | None:
     that would block. On the loop."""
     loaded: list[memoryview] = []
     for piece in ranges:
-        if piece.position < 0 or not _RWF_NOWAIT:
+        if piece.position < 0 or not _RWF_NOWAIT or piece.segment.dropped:  # nobody would close its file
             return None
         buffer = piece.segment.partition.pool.spares.borrow(piece.length)
         try:

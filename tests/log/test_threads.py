@@ -1,4 +1,5 @@
-"""Syncs that fail in a thread whose answer nobody waits for any more (rule 35)."""
+"""Threads, and what others do meanwhile: syncs that fail when nobody waits for their answer any more (rule
+35), and files that are deleted."""
 
 from __future__ import annotations
 
@@ -15,6 +16,7 @@ from kproto.disk import Disk
 from kproto.handlers.groups import partition_log
 from kproto.handlers.groups.partition_log import PartitionLog
 from kproto.log.checkpointing import sync_all
+from kproto.log.reader import in_memory
 from kproto.metadata import MetadataImage
 from tests.log.support import TOPIC_ID, Log, batch
 
@@ -107,3 +109,23 @@ def test_a_topic_that_is_deleted_while_its_directories_are_synced_is_no_failed_s
     disk.go_on.set()
     thread.join()
     assert not errors
+
+
+def test_a_file_that_is_deleted_while_somebody_reads_is_not_opened_for_good(tmp_path: Path) -> None:
+    """Who reads in the background waits for a thread, and goes on with a file that is deleted by then. It
+    was kept open, and its room on the disk with it, until enough others were used."""
+    log = Log(tmp_path, {"segment.bytes": "1048576", "file.delete.delay.ms": "1000"})
+    partition = log.partition()
+    for _ in range(12):
+        partition.append(batch(200_000))
+    assert partition.flush()
+    first = partition.segments[0]
+    while first.blocks:
+        first.evict(first.blocks[-1])
+    pieces = partition.read(0, 300_000).pieces
+    partition.delete_records(9)
+    assert asyncio.run(in_memory(pieces))[0]
+    for _ in range(10):
+        log.tick(1.0)
+    assert not Path(first.path).exists()
+    assert not [path for path in log.manager.files._descriptors if not Path(path).exists()]
