@@ -494,11 +494,12 @@ def overwrite(disk: Disk, path: str, place: Place, data: memoryview, end: int) -
 
 
 def cut(disk: Disk, path: str, size: int) -> None:
-    """Remove what a file has behind its first ``size`` bytes. OSError passes through."""
+    """Remove what a file has behind its first ``size`` bytes, and sync it: nobody may have, if they were not
+    written again. OSError passes through."""
     fd = disk.open(path)
     try:
         if disk.size(fd) > size:
             disk.truncate(fd, size)
-            disk.datasync(fd)
+        disk.datasync(fd)
     finally:
         disk.close(fd)
