@@ -335,13 +335,12 @@ class Controller:
         """
         task = asyncio.ensure_future(self._decide_alone(decide, validate_only))
         self._running.add(task)
-        task.add_done_callback(self._ended)
-        return await asyncio.shield(task)
-
-    def _ended(self, task: asyncio.Future[Any]) -> None:
-        self._running.discard(task)
-        if self._deposed and not task.cancelled():
-            task.exception()  # that another controller decides now is no news when nobody waits any more
+        task.add_done_callback(self._running.discard)
+        try:
+            return await asyncio.shield(task)
+        except asyncio.CancelledError:
+            task.add_done_callback(_unheard)
+            raise
 
     async def _decide_alone(self, decide: Callable[[], Decision[Answer]], validate_only: bool) -> Answer:
         async with self._busy:
@@ -413,6 +412,14 @@ def _publish(news: News, listeners: Sequence[Callable[[News], object]]) -> None:
             listener(news)
         except Exception:
             log.exception("revision %d of the metadata was not taken in by all", news.revision)
+
+
+def _unheard(task: asyncio.Future[Any]) -> None:
+    """Nobody waits for it any more: that it was refused (another controller decides now, the store is closed,
+    or full) is no news. What is no refusal is."""
+    error = None if task.cancelled() else task.exception()
+    if error is not None and not isinstance(error, KafkaError):
+        log.error("a decision failed that nobody waits for any more", exc_info=error)
 
 
 def _number(values: Mapping[str, Entry], key: str) -> int:

@@ -21,6 +21,7 @@ from kproto.controller import (
     ResourceType,
     TopicRef,
 )
+from kproto.controller.decision import Decision
 from kproto.controller.fencing import decide_fence
 from kproto.controller.leader_choice import decide_unregister
 from kproto.controller.registration import Registration
@@ -253,6 +254,49 @@ def test_nobody_waits_for_what_another_controller_decides_now(tmp_path: Path) ->
             await asyncio.sleep(0)
         gc.collect()
         assert told == []
+
+    run(body)
+
+
+def test_nobody_waits_for_what_a_store_refuses_that_is_closed(tmp_path: Path) -> None:
+    """A broker with the controller stops while something is proposed: no traceback in its log."""
+
+    async def body() -> None:
+        store = await SqliteStore.open(tmp_path / "metadata.db")
+        controller = await started(store)
+        told: list[str] = []
+        asyncio.get_running_loop().set_exception_handler(lambda _, said: told.append(said["message"]))
+        async with controller._busy:
+            call = asyncio.ensure_future(controller.allocate_producer_ids())
+            for _ in range(3):
+                await asyncio.sleep(0)
+            call.cancel()
+            with pytest.raises(asyncio.CancelledError):
+                await call
+            await store.close()
+        while controller._running:
+            await asyncio.sleep(0)
+        gc.collect()
+        assert told == []
+
+    run(body)
+
+
+def test_a_decision_that_fails_is_told_though_nobody_waits(caplog: pytest.LogCaptureFixture) -> None:
+    def broken() -> Decision[None]:
+        raise ZeroDivisionError
+
+    async def body() -> None:
+        controller = await started()
+        call = asyncio.ensure_future(controller.decide(broken))
+        await asyncio.sleep(0)
+        call.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await call
+        while controller._running:
+            await asyncio.sleep(0)
+        assert "a decision failed that nobody waits for any more" in caplog.text
+        assert "ZeroDivisionError" in caplog.text
 
     run(body)
 
