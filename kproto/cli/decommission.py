@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
+import signal
+import sys
 import time
-from collections.abc import Collection
+from collections.abc import Collection, Iterator
 from http.client import HTTPException
 from typing import TYPE_CHECKING, Any, Final
 
@@ -11,7 +14,7 @@ import click
 
 from kproto.cli.cluster import Cluster, require
 from kproto.errors import ErrorCode
-from kproto.local_cluster import DEAD, RUNNING, ClusterError, LocalCluster
+from kproto.local_cluster import DEAD, INTERRUPTS, RUNNING, ClusterError, LocalCluster
 from kproto.wire.generated.incremental_alter_configs import (
     AlterableConfig,
     AlterConfigsResource,
@@ -46,7 +49,8 @@ def decommission(local: LocalCluster, number: int, timeout_s: float) -> None:
             _require_room(cluster.metadata(None), able, number)
             _set_draining(cluster, number, SET)
         try:
-            _drain(other, number, time.monotonic() + timeout_s)
+            with _ended_by_signals():
+                _drain(other, number, time.monotonic() + timeout_s)
         except BaseException:
             _give_up(local, number)
             raise
@@ -55,6 +59,20 @@ def decommission(local: LocalCluster, number: int, timeout_s: float) -> None:
     with Cluster(address) as cluster:  # another connection: one that is idle for so long is closed
         _unregister(cluster, number)
     local.forget(number)
+
+
+@contextlib.contextmanager
+def _ended_by_signals() -> Iterator[None]:
+    """SIGTERM, and SIGHUP of a session that is cut, end this as Ctrl-C does, so that what was begun is called
+    off; but for those that are ignored (nohup)."""
+    heard = [each for each in INTERRUPTS if signal.getsignal(each) is signal.SIG_DFL]
+    for each in heard:
+        signal.signal(each, lambda number, _: sys.exit(128 + number))
+    try:
+        yield
+    finally:
+        for each in heard:
+            signal.signal(each, signal.SIG_DFL)
 
 
 def _require_room(metadata: Any, able: Collection[int], number: int) -> None:

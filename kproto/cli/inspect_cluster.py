@@ -185,6 +185,13 @@ def vlogs(data_dir: str, addresses: tuple[str, ...], as_json: bool) -> None:
         sys.exit(1)
 
 
+def _drained(page: Any) -> Iterator[str]:
+    """Whoever began that may be gone: it goes on until it is taken back."""
+    for node, left in page.get("draining", {}).items():
+        has = f"{left['streamlets']} streamlets and {left['copies']} copies that others need"
+        yield f"broker {node} is being drained (kproto.drain): it still has {has}"
+
+
 _RECOVERY_COMMANDS: Final = {
     "accept-loss": ("kproto.cli.accept_loss:accept_loss", "Serve partitions again that may lack records."),
 }
@@ -205,7 +212,7 @@ def recovery(ctx: click.Context, data_dir: str, addresses: tuple[str, ...], as_j
         print_json(found)
         return
     print_rows(found["recoveries"], _RECOVERY_COLUMNS, as_json=False, title="Recoveries")
-    for line in (*found["waiting"], *found["lost"]):
+    for line in (*found["waiting"], *found["lost"], *_drained(found)):
         click.echo(line)
     repairs = found["repairs"]
     missing = repairs.get("short", 0)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import signal
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -122,6 +124,28 @@ def test_a_broker_that_was_restarted_meanwhile_is_stopped(
         assert [node.node for node in LocalCluster.open(directory).nodes] == [1]
     finally:
         another.stop()
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP])
+def test_a_command_that_is_ended_calls_off_what_it_began(
+    number: signal.Signals, started: Callable[[int], LocalCluster], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As when the session is cut: the broker used to be drained for ever."""
+    local = started(2)
+
+    def cut_off(other: Node, node: int, _: float) -> None:
+        assert str(node) in decommission._draining(other)
+        assert signal.getsignal(number) is not signal.SIG_DFL
+        os.kill(os.getpid(), number)
+        time.sleep(60)
+
+    monkeypatch.setattr(decommission, "_drain", cut_off)
+    with pytest.raises(SystemExit) as ended:
+        decommission.decommission(local, 2, 60.0)
+    assert ended.value.code == 128 + number
+    assert signal.getsignal(number) is signal.SIG_DFL
+    wait_until("it is a broker like others", lambda: decommission._draining(local.nodes[0]) == {})
+    assert local.state(local.node(2)) == RUNNING
 
 
 def test_a_broker_that_just_died_or_is_drained_itself_has_no_room(

@@ -111,6 +111,13 @@ def test_a_number_that_nobody_has_counted_is_not_shown(seen: int, missing: str) 
         assert f"copies missing: {missing} being made: 1\n" in ask("recovery", one).stdout
 
 
+def test_a_broker_that_is_drained_is_shown() -> None:
+    """Nobody else says so when the command that began it was killed."""
+    with telling({**NOTHING, "draining": {"4": {"streamlets": 1, "single": 0, "copies": 7}}}) as one:
+        said = "broker 4 is being drained (kproto.drain): it still has 1 streamlets and 7 copies that others"
+        assert f"{said} need\n" in ask("recovery", one).stdout
+
+
 @pytest.mark.parametrize(
     "page", [{"status": "ok"}, ["ok"], "ok", 1, None, {**NOTHING, "repairs": {"short": "1"}}]
 )
