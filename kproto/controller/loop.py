@@ -120,7 +120,7 @@ class ControllerLoop:
         """Both are to be looked for anew."""
         self._hold_until = 0.0
         self._stuck: list[str] = []
-        self._stuck_logged: tuple[float, list[str]] = (0.0, [])
+        self._stuck_logged: dict[str, float] = {}
         self._wake = asyncio.Event()
         self._timer: asyncio.TimerHandle | None = None
         self._watched: set[tuple[int, int]] = set()
@@ -395,13 +395,15 @@ class ControllerLoop:
         return [record for record, held in zip(due, waits, strict=True) if held]
 
     def _note_stuck(self, lines: list[str]) -> None:
-        """Tell the operator what is waited for, not too often."""
-        at, told = self._stuck_logged
+        """Tell the operator what is waited for, not too often: each answer, and each that does not come, may
+        change what of it is waited for at the moment."""
         now = self._clock.monotonic()
-        if self._stuck and (self._stuck != told or now - at > STUCK_LOG_SECONDS):
-            self._stuck_logged = now, list(self._stuck)
-            for line in self._stuck:
+        logged = {line: at for line, at in self._stuck_logged.items() if now - at <= STUCK_LOG_SECONDS}
+        for line in self._stuck:
+            if line not in logged:
+                logged[line] = now
                 log.warning("%s", line)
+        self._stuck_logged = logged
         self._stuck = list(lines)
 
 

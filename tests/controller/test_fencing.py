@@ -11,7 +11,7 @@ import pytest
 from kproto.config import load
 from kproto.controller import Controller, NewTopic, rules
 from kproto.controller.fencing import decide_fence
-from kproto.controller.loop import SILENT, ControllerLoop
+from kproto.controller.loop import SILENT, STUCK_LOG_SECONDS, ControllerLoop
 from kproto.controller.registration import Registration, decide_register
 from kproto.metadata import StoreError
 from kproto.metadata.memory import MemoryStore
@@ -195,3 +195,30 @@ def test_a_fence_that_the_store_refuses_is_not_told_of_at_each_look(caplog: pyte
         f"{what}: it works again"
     ]
     assert said[3:] == [f"broker 2 (epoch 2) is fenced: {SILENT}"]
+
+
+def test_what_is_waited_for_by_turns_is_not_told_at_each_turn(caplog: pytest.LogCaptureFixture) -> None:
+    """Of two virtual segments on a broker that did not answer one was always being asked: forty lines in the
+    quarter of a second until it was fenced."""
+
+    async def body() -> None:
+        clock = virtual_clock()
+        _, loop = await with_two_brokers(MemoryStore(), clock)
+        for _ in range(20):
+            for lines in (["one"], ["one", "two"], ["two"], []):
+                loop._note_stuck(lines)
+            await asyncio.sleep(0.02)
+        assert told(caplog) == ["one", "two"]
+        assert list(loop.stuck()) == []
+        await asyncio.sleep(STUCK_LOG_SECONDS)
+        loop._note_stuck(["one"])
+        loop._note_stuck([])
+        assert told(caplog) == ["one", "two", "one"]
+        await loop.close()
+
+    run_virtual(body())
+
+
+def told(caplog: pytest.LogCaptureFixture) -> list[str]:
+    """Of what was waited for."""
+    return [each for each in caplog.messages if each in ("one", "two")]
