@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import signal
 import sys
+import threading
 import time
 from collections.abc import Collection, Iterator
 from http.client import HTTPException
@@ -44,16 +45,15 @@ def decommission(local: LocalCluster, number: int, timeout_s: float) -> None:
         raise ClusterError("no other broker is running")
     address = f"127.0.0.1:{other.port}"
     if local.state(node) != DEAD:
-        with Cluster(address) as cluster:
+        with _ended_by_signals(), Cluster(address) as cluster:
             able = set(cluster.members()) - set(map(int, _draining(other))) - {number}
             _require_room(cluster.metadata(None), able, number)
-            _set_draining(cluster, number, SET)
-        try:
-            with _ended_by_signals():
+            try:
+                _set_draining(cluster, number, SET)
                 _drain(other, number, time.monotonic() + timeout_s)
-        except BaseException:
-            _give_up(local, number)
-            raise
+            except BaseException:
+                _give_up(local, number)
+                raise
         local.refresh()  # somebody may have restarted it meanwhile
         local.stop([number])
     with Cluster(address) as cluster:  # another connection: one that is idle for so long is closed
@@ -64,10 +64,20 @@ def decommission(local: LocalCluster, number: int, timeout_s: float) -> None:
 @contextlib.contextmanager
 def _ended_by_signals() -> Iterator[None]:
     """SIGTERM, and SIGHUP of a session that is cut, end this as Ctrl-C does, so that what was begun is called
-    off; but for those that are ignored (nohup)."""
+    off; but for those that are ignored (nohup). The first one does: of a session that is cut both its shell
+    and the kernel tell."""
+    if threading.current_thread() is not threading.main_thread():
+        yield  # signals are handled in another one
+        return
     heard = [each for each in INTERRUPTS if signal.getsignal(each) is signal.SIG_DFL]
+
+    def end(number: int, _: object) -> None:
+        for each in heard:
+            signal.signal(each, signal.SIG_IGN)
+        sys.exit(128 + number)
+
     for each in heard:
-        signal.signal(each, lambda number, _: sys.exit(128 + number))
+        signal.signal(each, end)
     try:
         yield
     finally:

@@ -6,6 +6,7 @@ import os
 import signal
 import time
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -173,3 +174,35 @@ def test_a_broker_that_just_died_or_is_drained_itself_has_no_room(
     assert {broker.node_id for broker in asked(lambda one: one.metadata(None)).brokers} == {1, 2, 3}
     with pytest.raises(ClusterError, match=refused):
         decommission.decommission(local, 2, 1.0)
+
+
+def test_the_second_signal_of_a_session_that_is_cut_keeps_nothing_from_being_called_off(
+    started: Callable[[int], LocalCluster], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A shell hands SIGHUP on, and when it is gone the kernel sends another one: that ended the command while
+    it called off what it had begun. So did the first one while the broker was told."""
+    local, give_up, set_draining = started(2), decommission._give_up, decommission._set_draining
+
+    def told(cluster: Cluster, number: int, operation: int) -> None:
+        set_draining(cluster, number, operation)
+        assert signal.getsignal(signal.SIGHUP) is not signal.SIG_DFL
+        os.kill(os.getpid(), signal.SIGHUP)
+
+    def cut_off(local: LocalCluster, number: int) -> None:
+        assert signal.getsignal(signal.SIGHUP) is not signal.SIG_DFL
+        os.kill(os.getpid(), signal.SIGHUP)
+        give_up(local, number)
+
+    monkeypatch.setattr(decommission, "_set_draining", told)
+    monkeypatch.setattr(decommission, "_give_up", cut_off)
+    with pytest.raises(SystemExit):
+        decommission.decommission(local, 2, 60.0)
+    wait_until("it is a broker like others", lambda: decommission._draining(local.nodes[0]) == {})
+
+
+def test_a_broker_may_be_taken_out_in_any_thread(started: Callable[[int], LocalCluster]) -> None:
+    """Only the main one may say what signals do."""
+    local = started(2)
+    with ThreadPoolExecutor() as threads:
+        threads.submit(decommission.decommission, local, 2, 60.0).result()
+    assert [node.node for node in local.nodes] == [1]
