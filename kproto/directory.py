@@ -130,6 +130,7 @@ class DataDirectory:
         except OSError as error:
             log.warning("%s: the clean stop cannot be noted: %s", self.path, error.strerror)
         finally:
+            self.disk.on_failed_sync = int
             if self._seen_file >= 0:
                 self.disk.close(self._seen_file)
             os.close(self._lock)
@@ -176,7 +177,9 @@ def open_directory(path: str, node_id: int, disk: Disk) -> DataDirectory:
         store_id, cluster_id, new = _identity(path, node_id, disk)
         left, boot = _how_left(path, new, disk)
         seen = _seen(_read(os.path.join(path, SEEN_FILE)))
-        return DataDirectory(path, store_id, node_id, left, boot, disk, lock, cluster_id, seen)
+        found = DataDirectory(path, store_id, node_id, left, boot, disk, lock, cluster_id, seen)
+        disk.on_failed_sync = found.doubt
+        return found
     except BaseException as error:
         if isinstance(error, SyncError):  # the next one would succeed, whatever became of the names
             _doubt(path, disk)

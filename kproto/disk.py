@@ -61,6 +61,8 @@ class Disk:
     _sync_failed = False
     """A sync has failed, in whatever thread, and whether or not anybody waits for its answer still: the
     kernel tells that once, and the next sync of the same file, or directory, works. So none does any more."""
+    on_failed_sync: Callable[[], object] = int
+    """Called when one fails, in its thread: this process may end before another one could."""
 
     def open(self, path: str, *, create: bool = False, write: bool = True) -> int:
         """Open ``path`` and return a descriptor; ``create`` makes it when missing."""
@@ -140,6 +142,7 @@ class Disk:
             sync(fd)
         except OSError as error:
             self._sync_failed = True
+            self.on_failed_sync()
             raise SyncError(errno.EIO, error.strerror, path) from error
         if self._sync_failed:
             raise SyncError(errno.EIO, "a sync failed before", path)

@@ -4,6 +4,7 @@ import errno
 import json
 import os
 from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -463,3 +464,27 @@ def test_what_cannot_be_noted_is_told_once(tmp_path: Path, caplog: pytest.LogCap
     assert [line for line in caplog.messages if "cannot be noted" in line] == [
         f"{tmp_path}: what it saw of the metadata cannot be noted: it says so"
     ]
+
+
+def test_a_failed_sync_that_nobody_hears_of_is_known_to_the_next_process(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """This one is killed, or fenced, before another sync of its own could fail: the next one took it for
+    killed, and its own syncs of the same files worked."""
+
+    def fail(_: int) -> None:
+        raise OSError(errno.EIO, os.strerror(errno.EIO))
+
+    disk, path = Disk(), tmp_path / "d"
+    open_directory(str(path), 1, disk).close(clean=True)
+    killed = open_directory(str(path), 1, disk)
+    (path / "file").write_bytes(b"1")
+    with monkeypatch.context() as kernel:
+        kernel.setattr(os, "fdatasync", fail)
+        with ThreadPoolExecutor() as threads:
+            assert threads.submit(disk.sync_file, str(path / "file")).exception() is not None
+    os.close(killed._lock)
+    again = open_directory(str(path), 1, Disk())
+    assert again.left_as is LeftAs.FAILED
+    assert again.boot != killed.boot
+    again.close(clean=True)
