@@ -217,12 +217,15 @@ class MetadataClient:
         return registered
 
     async def _taken(self, registration: bytes, deadline: float) -> Answer:
-        """Register; while the controller cannot use its store, or another broker is there, ask again."""
+        """Register; while the controller cannot use its store, or another broker is there, ask again. Who is
+        the controller next lets that one, too, be silent for a session before it goes."""
         told = False
         free = deadline
         while True:
             try:
-                return await self._ask(Api.REGISTER, registration, PROPOSAL_SECONDS, deadline)
+                return await self._ask_once(Api.REGISTER, registration, PROPOSAL_SECONDS)
+            except (PeerError, NotController):
+                free = deadline
             except KafkaError as error:
                 now = self._loop.time()
                 if error.code is ErrorCode.DUPLICATE_BROKER_REGISTRATION:
@@ -234,7 +237,7 @@ class MetadataClient:
                 if not told:
                     log.warning("the controller cannot take this broker yet: %s", error)
                 told = True
-            self.put_off_at = self._loop.time()
+                self.put_off_at = now
             await self._rest(deadline)
 
     def start(self) -> None:

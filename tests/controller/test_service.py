@@ -425,6 +425,27 @@ def test_the_two_sessions_begin_when_a_controller_says_that_the_id_is_in_use() -
     with_cluster(1, body, session_ms=1000)
 
 
+def test_they_begin_anew_with_another_controller() -> None:
+    """Told so by one that went, it waited for the next one, and was refused by its first answer (found by
+    simulation, seed 30129938)."""
+
+    async def body(head: Head, two: Member) -> None:
+        back = Member(head, 2, store="fresh")
+        asking = asyncio.ensure_future(back.client.register(back.record()))
+        while back.client.put_off_at <= 0:
+            await asyncio.sleep(0.01)
+        await head.control.close()
+        head.listener.close()
+        await two.die()
+        await asyncio.sleep(2.5)
+        head.start_again()
+        await asking
+        assert head.controller.image.brokers[2].store_id == "fresh"
+        await back.die()
+
+    with_cluster(1, body, session_ms=1000)
+
+
 def test_a_process_that_starts_again_is_taken_at_once_even_with_an_empty_directory() -> None:
     async def body(head: Head, two: Member) -> None:
         first = two.client.epoch
