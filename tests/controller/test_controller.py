@@ -234,8 +234,10 @@ def test_a_caller_that_goes_away_does_not_tear_image_and_store_apart() -> None:
     run(body)
 
 
-def test_nobody_waits_for_what_another_controller_decides_now(tmp_path: Path) -> None:
-    """The caller was cancelled, as loops are when the lease is gone: no traceback in the log for the rest."""
+@pytest.mark.parametrize("end", ["another controller", "a stop"])
+def test_nobody_waits_for_what_is_refused_at_the_end_of_a_controller(tmp_path: Path, end: str) -> None:
+    """The caller was cancelled, as loops are when the lease is gone, or a broker with the controller stops
+    while something is proposed: no traceback in the log for the rest."""
 
     async def body() -> None:
         store = await SqliteStore.open(tmp_path / "metadata.db")
@@ -247,33 +249,12 @@ def test_nobody_waits_for_what_another_controller_decides_now(tmp_path: Path) ->
             for _ in range(3):
                 await asyncio.sleep(0)
             call.cancel()
-            controller._depose("another controller has taken over")
+            if end == "a stop":
+                await store.close()
+            else:
+                controller._depose("another controller has taken over")
         with pytest.raises(asyncio.CancelledError):
             await call
-        while controller._running:
-            await asyncio.sleep(0)
-        gc.collect()
-        assert told == []
-
-    run(body)
-
-
-def test_nobody_waits_for_what_a_store_refuses_that_is_closed(tmp_path: Path) -> None:
-    """A broker with the controller stops while something is proposed: no traceback in its log."""
-
-    async def body() -> None:
-        store = await SqliteStore.open(tmp_path / "metadata.db")
-        controller = await started(store)
-        told: list[str] = []
-        asyncio.get_running_loop().set_exception_handler(lambda _, said: told.append(said["message"]))
-        async with controller._busy:
-            call = asyncio.ensure_future(controller.allocate_producer_ids())
-            for _ in range(3):
-                await asyncio.sleep(0)
-            call.cancel()
-            with pytest.raises(asyncio.CancelledError):
-                await call
-            await store.close()
         while controller._running:
             await asyncio.sleep(0)
         gc.collect()
