@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from functools import partial
 from typing import TYPE_CHECKING, Any
+from weakref import WeakKeyDictionary
 
 from kproto.log.files import CHUNKS, STREAMS
 from kproto.metadata.vlogs import CopyTarget, VsegId, VsegRecord
@@ -75,6 +76,8 @@ class Media:
         self.world = world
         self.kept: dict[VirtualLog, list[VirtualSegment]] = {}
         """The virtual segments that were there at the last look, whose journal files were needed."""
+        self._came: WeakKeyDictionary[Partition, int] = WeakKeyDictionary()
+        """Where partitions ended when what they had before (`Older`) was last seen to be unsynced."""
 
     # What was answered just now
 
@@ -171,8 +174,12 @@ class Media:
         assert node.broker is not None
         vlogs, logs, machine = node.broker._vlogs, node.broker._logs, node.machine
         pusher = None if partition.vlog is None else vlogs._of.get(partition.vlog)  # type: ignore[call-overload]
-        if pusher is None or pusher.klass.policy is not FlushPolicy.SYNCED or partition in pusher.older:
+        if pusher is None or pusher.klass.policy is not FlushPolicy.SYNCED:
             return
+        if partition in pusher.older:
+            self._came[partition] = partition.log_end_offset
+        if partition.high_watermark <= self._came.get(partition, -1):
+            return  # that is synced before the first ack behind it
         if partition in logs._proving or partition.copies > 1 or not partition.only_here:
             return
         offset = max(partition.segments[-1].flushed_offset, partition.log_start_offset)
