@@ -24,7 +24,7 @@ import sys
 import threading
 import time
 from collections import deque
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Any, Final, NamedTuple
 
@@ -420,20 +420,29 @@ class LocalCluster:
 
 
 @contextlib.contextmanager
-def uninterrupted() -> Iterator[None]:
-    """Signals that end this process take effect at the end: processes that were started are known then, and
-    can be stopped. Those that it ignores these ignore as well (nohup)."""
+def heard(numbers: Collection[int], handler: Callable[[int], object]) -> Iterator[None]:
+    """``handler`` is called with the signals of these numbers that come meanwhile."""
     if threading.current_thread() is not threading.main_thread():
         yield  # signals are handled in another one
         return
-    came: list[int] = []
-    heard = [each for each in INTERRUPTS if signal.getsignal(each) is not signal.SIG_IGN]
-    before = {each: signal.signal(each, lambda number, _: came.append(number)) for each in heard}
+    before = {each: signal.signal(each, lambda number, _: handler(number)) for each in numbers}
     try:
         yield
     finally:
-        for each, handler in before.items():
-            signal.signal(each, handler or signal.SIG_DFL)
+        for each, former in before.items():
+            signal.signal(each, former or signal.SIG_DFL)
+
+
+@contextlib.contextmanager
+def uninterrupted() -> Iterator[None]:
+    """Signals that end this process take effect at the end: processes that were started are known then, and
+    can be stopped. Those that it ignores these ignore as well (nohup)."""
+    came: list[int] = []
+    wanted = [each for each in INTERRUPTS if signal.getsignal(each) is not signal.SIG_IGN]
+    try:
+        with heard(wanted, came.append):
+            yield
+    finally:
         for number in came:
             signal.raise_signal(number)
 

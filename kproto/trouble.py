@@ -55,14 +55,15 @@ class Trouble:
 
 
 class Seldom:
-    """Whether something about others is to be logged: once a minute about each of them, and no more about
-    any while that was done for ``most``."""
+    """Whether something about others is to be logged: once in ``again`` seconds about each of them, and no
+    more about any while that was done for ``most``."""
 
-    __slots__ = ("_clock", "_most", "_until")
+    __slots__ = ("_again", "_clock", "_most", "_until")
 
-    def __init__(self, clock: Clock, most: float = MOST_TOLD) -> None:
+    def __init__(self, clock: Clock, most: float = MOST_TOLD, again: float = AGAIN_SECONDS) -> None:
         self._clock = clock
         self._most = most
+        self._again = again
         self._until: dict[Hashable, float] = {}
         """Of whom nothing is logged until when; the first to expire comes first."""
 
@@ -76,7 +77,7 @@ class Seldom:
             del self._until[oldest]
         if whom in self._until or len(self._until) >= self._most:
             return False
-        self._until[whom] = now + AGAIN_SECONDS
+        self._until[whom] = now + self._again
         return True
 
     def level(self, whom: Hashable) -> int:

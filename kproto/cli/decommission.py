@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 import signal
 import sys
-import threading
 import time
 from collections.abc import Collection, Iterator
 from http.client import HTTPException
@@ -15,7 +14,7 @@ import click
 
 from kproto.cli.cluster import Cluster, require
 from kproto.errors import ErrorCode
-from kproto.local_cluster import DEAD, INTERRUPTS, RUNNING, ClusterError, LocalCluster
+from kproto.local_cluster import DEAD, INTERRUPTS, RUNNING, ClusterError, LocalCluster, heard
 from kproto.wire.generated.incremental_alter_configs import (
     AlterableConfig,
     AlterConfigsResource,
@@ -66,23 +65,15 @@ def _ended_by_signals() -> Iterator[None]:
     """SIGTERM, and SIGHUP of a session that is cut, end this as Ctrl-C does, so that what was begun is called
     off; but for those that are ignored (nohup). The first one does: of a session that is cut both its shell
     and the kernel tell."""
-    if threading.current_thread() is not threading.main_thread():
-        yield  # signals are handled in another one
-        return
-    heard = [each for each in INTERRUPTS if signal.getsignal(each) is signal.SIG_DFL]
+    deadly = [each for each in INTERRUPTS if signal.getsignal(each) is signal.SIG_DFL]
 
-    def end(number: int, _: object) -> None:
-        for each in heard:
+    def end(number: int) -> None:
+        for each in deadly:
             signal.signal(each, signal.SIG_IGN)
         sys.exit(128 + number)
 
-    for each in heard:
-        signal.signal(each, end)
-    try:
+    with heard(deadly, end):
         yield
-    finally:
-        for each in heard:
-            signal.signal(each, signal.SIG_DFL)
 
 
 def _require_room(metadata: Any, able: Collection[int], number: int) -> None:

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import math
 from collections.abc import Awaitable, Callable, Coroutine, Sequence
 from typing import TYPE_CHECKING, Any, Final
 
@@ -32,7 +33,7 @@ from kproto.errors import KafkaError
 from kproto.metadata.records import RECOVERING
 from kproto.net.ports import Answer, PeersPort
 from kproto.replica import messages
-from kproto.trouble import Trouble
+from kproto.trouble import Seldom, Trouble
 from kproto.wire import WireError
 from kproto.wire.internal import Api, InternalError
 
@@ -84,9 +85,9 @@ class ControllerLoop:
         "_refused",
         "_sealing",
         "_stuck",
-        "_stuck_logged",
         "_tasks",
         "_timer",
+        "_told_stuck",
         "_unfenced",
         "_upkeep",
         "_wake",
@@ -120,7 +121,7 @@ class ControllerLoop:
         """Both are to be looked for anew."""
         self._hold_until = 0.0
         self._stuck: list[str] = []
-        self._stuck_logged: dict[str, float] = {}
+        self._told_stuck = Seldom(self._clock, math.inf, STUCK_LOG_SECONDS)
         self._wake = asyncio.Event()
         self._timer: asyncio.TimerHandle | None = None
         self._watched: set[tuple[int, int]] = set()
@@ -397,13 +398,9 @@ class ControllerLoop:
     def _note_stuck(self, lines: list[str]) -> None:
         """Tell the operator what is waited for, not too often: each answer, and each that does not come, may
         change what of it is waited for at the moment."""
-        now = self._clock.monotonic()
-        logged = {line: at for line, at in self._stuck_logged.items() if now - at <= STUCK_LOG_SECONDS}
         for line in self._stuck:
-            if line not in logged:
-                logged[line] = now
+            if self._told_stuck.is_due(line):
                 log.warning("%s", line)
-        self._stuck_logged = logged
         self._stuck = list(lines)
 
 
