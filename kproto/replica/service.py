@@ -11,7 +11,7 @@ from __future__ import annotations
 import logging
 import math
 import os
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Collection, Iterable
 from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 
@@ -40,7 +40,7 @@ from kproto.replica.store import ReplicaStore
 from kproto.replica.stored_file import Inspection, inspect
 from kproto.vlog.frame import FILE_HEADER_SIZE
 from kproto.vlog.journal import file_name as journal_name
-from kproto.vlog.kept import KEPT
+from kproto.vlog.kept import HEADLESS, KEPT
 from kproto.wire.internal import Api, InternalError
 from kproto.wire.primitives import WireError
 from kproto.wire.push import PushHead
@@ -100,6 +100,7 @@ class ReplicaService:
         self.refused = 0
         """Pushes that were not stored, for whatever reason."""
         store.on_damage = self._damaged
+        store.was_begun = self._was_begun
         self.on_damage: Callable[[VsegId, str], object] = _log_damage
         """A copy turned out to be damaged, or an owner broke its promise: for the operator, and for whoever
         asks the controller for a repair."""
@@ -223,12 +224,18 @@ class ReplicaService:
         """The owner's own copy, from the journal of an earlier process of it (rule 18b)."""
         path = os.path.join(self.journal_directory, journal_name(*request.vseg))
         found: list[Inspection] = []
+        set_aside = True
+
+        def look() -> None:
+            nonlocal set_aside
+            found.append(inspect(self.store.disk, path, request.vseg, True))
+            set_aside = self._was_begun(request.vseg, (HEADLESS,))
 
         def never_begun(one: Inspection, vseg: VsegId) -> bool:
-            """The store recorded it, but its owner ended before it heard of that: no journal file was made,
-            and none was lost with the power, nor what tells that it was one by a failed sync."""
-            store = self.store
-            return one.presence is Presence.MISSING and not store.state.may_lack(vseg)
+            """The store recorded it, but its owner ended before it heard of that, or could not write: no
+            journal file was made, and none was lost with the power, or without its header."""
+            missing = one.presence is Presence.MISSING and not set_aside
+            return missing and not self.store.state.may_lack(vseg)
 
         def done(error: BaseException | None) -> None:
             if error is not None or not (found[0].header or never_begun(found[0], request.vseg)):
@@ -241,8 +248,16 @@ class ReplicaService:
             limbo = request.vseg in self.store.state.limbo or not self.store.journal_is_whole(one)
             reply(InternalError.NONE, Sealed(one.end, limbo).encode())
 
-        look = partial(inspect, self.store.disk, path, request.vseg, True)
-        self.store.workers.reads.submit(lambda: found.append(look()), done)
+        self.store.workers.reads.submit(look, done)
+
+    def _was_begun(self, vseg: VsegId, names: Collection[str] = ("", HEADLESS)) -> bool:
+        """The journal has a file of it called so, ``names`` being what is behind its own name; or that cannot
+        be told."""
+        try:
+            found = self.store.disk.listdir(self.journal_directory)
+        except OSError:
+            return True
+        return any(journal_name(*vseg) + name in found for name in names)
 
     # New leaders, and stores that repair a copy
 

@@ -133,6 +133,8 @@ class ReplicaStore:
         self.poisoned = ""
         self.on_damage: Callable[[VsegId, str], object] = lambda *_: None
         """A closed virtual segment is not whole here, though metadata may list it (rule 17)."""
+        self.was_begun: Callable[[VsegId], bool] = lambda _: True
+        """Whether this broker's journal has, or had, a file of its virtual segment."""
         self._boot = boot
         self._poison = poison
         self._held_s = HELD_S + cut_off_s
@@ -576,7 +578,8 @@ class ReplicaStore:
         newest = max((broker.epoch for broker in table.fenced.values()), default=0)
         self._newest = max(self._newest, newest, max(live, default=0))
         if self.state.suspect:
-            self.state.judge(table, self.me, self.copies)  # none is begun before (`_takes_frames`)
+            # No copy is begun before (`_takes_frames`).
+            self.state.judge(table, self.me, self.copies, self.was_begun)
         if first:
             self._sweep()
         else:
@@ -715,7 +718,7 @@ class ReplicaStore:
         if header is None or found.proven:
             return False
         same_boot = header.boot_id == self._boot and any(self._boot)
-        return survived(header.policy, self.state.names_kept or not same_boot)
+        return survived(header.policy, self.state.failed or not same_boot)
 
     def is_whole(self, vseg: VsegId) -> bool:
         """There is a copy of the closed ``vseg`` that can be read, as far as is known."""

@@ -94,11 +94,14 @@ class StoreState:
         """An earlier process may have left unsynced files."""
         self.suspect = lost or bool(found.get("suspect"))
         """The power was lost, and no table has said yet what this store should have."""
+        self._knows_names = bool(found) and not found.get("suspect")
         self.thorough = self.suspect
         """The power was lost before this process started, and no earlier one was told what this store should
         have, or a write or sync had failed (`doubt`): files are checked chunk by chunk."""
+        self.failed = False
+        """It was the latter."""
         self.names_kept = False
-        """It was the latter: no file is missing that was there."""
+        """So no file is missing that was there; nor had the power been lost before."""
         try:
             self._write()
         except OSError as error:
@@ -163,15 +166,21 @@ class StoreState:
     def doubt(self) -> None:
         """A write or sync had failed (35): as after a power loss, but for the names of files. Before the
         first metadata."""
-        self.suspect = self.thorough = self.names_kept = True
+        self.suspect = self.thorough = self.failed = True
+        self.names_kept = self._knows_names
         self.keep()
 
-    def judge(self, table: VlogTable, me: CopyTarget, copies: Collection[VsegId]) -> None:
+    def judge(
+        self, table: VlogTable, me: CopyTarget, copies: Collection[VsegId], begun: Callable[[VsegId], bool]
+    ) -> None:
         """The first table after a power loss: what the store that is ``me`` should have, and cannot prove.
-        All ``copies`` are of earlier processes."""
+        All ``copies`` are of earlier processes. ``begun``: whether the journal has, or had, a file of a
+        virtual segment."""
         self.suspect = False
         for record in table.open_vsegs():
-            if in_limbo(record, me) or journal_in_limbo(record, me):
+            if in_limbo(record, me):
+                self.limbo.add(record.id)
+            if journal_in_limbo(record, me) and not (self.names_kept and not begun(record.id)):
                 self.limbo.add(record.id)
             if record.id in copies:
                 self.torn.add(record.id)

@@ -22,6 +22,9 @@ log = logging.getLogger(__name__)
 
 KEPT: Final = ".kept"
 """Behind the name of the journal file."""
+HEADLESS: Final = ".headless"
+"""The same, of one that a start found without its header, and that tells no more than that the owner began
+the virtual segment: who finds neither takes it for one that was never begun (18b)."""
 
 LacksCopies = Callable[[int, int, int], bool]
 """Whether the store has a virtual segment, by owner epoch, virtual log and number, and live brokers have
@@ -30,8 +33,17 @@ fewer copies of it than there should be before its journal file goes."""
 
 def vseg_of_name(name: str) -> tuple[int, int, int] | None:
     """Owner epoch, virtual log and number of a journal file, kept or not; None for other names."""
+    return _vseg_of(name.removesuffix(KEPT))
+
+
+def vseg_of_headless(name: str) -> tuple[int, int, int] | None:
+    """The same of one without its header; None for all that is not called so."""
+    return _vseg_of(name.removesuffix(HEADLESS)) if name.endswith(HEADLESS) else None
+
+
+def _vseg_of(name: str) -> tuple[int, int, int] | None:
     try:
-        owner_epoch, vlog, vseg = name.removesuffix(KEPT).removesuffix(SUFFIX).split("-")
+        owner_epoch, vlog, vseg = name.removesuffix(SUFFIX).split("-")
         return int(owner_epoch, 16), int(vlog, 16), int(vseg, 16)
     except ValueError:
         return None

@@ -28,7 +28,7 @@ from kproto.log.ports import EVERYTHING, JournalRun
 from kproto.vlog.classes import FlushPolicy
 from kproto.vlog.frame import FILE_HEADER_SIZE, FileHeader
 from kproto.vlog.journal import SPARE_PREFIX, SUFFIX, file_name
-from kproto.vlog.kept import vseg_of_name
+from kproto.vlog.kept import HEADLESS, vseg_of_headless, vseg_of_name
 from kproto.vlog.scan import FileScan, JournalReader, ScannedChunk, Verdict, decide
 
 if TYPE_CHECKING:
@@ -241,16 +241,20 @@ class _Recovery:
         return self._result
 
     def _headers(self, directory: str) -> dict[tuple[int, int], list[tuple[FileHeader, str]]]:
-        """Readable files by (owner epoch, vlog), in order of vseg; files that never began are deleted.
+        """Readable files by (owner epoch, vlog), in order of vseg; files that never began are deleted, as are
+        those that an earlier start found without header once the store has no such virtual segment.
 
         The header of a recycled file may be the one of its former life, when a power loss took the new one:
         then nothing in it was acked with a sync (see `Pusher`), and the former life is in segment files.
         """
         by_vlog: dict[tuple[int, int], list[tuple[FileHeader, str]]] = {}
         for name in self._disk.listdir(directory):
+            path = os.path.join(directory, name)
+            headless = vseg_of_headless(name)
+            if headless is not None and not self._listed(*headless):
+                self._disk.unlink(path)
             if not name.endswith(SUFFIX) or name.startswith(SPARE_PREFIX):
                 continue
-            path = os.path.join(directory, name)
             header = self._header(path)
             if header is None or name != file_name(header.owner_epoch, header.vlog, header.vseg):
                 self._headless(path, name)
@@ -262,18 +266,29 @@ class _Recovery:
 
     def _headless(self, path: str, name: str) -> None:
         """A file has its name when its header is written: if frames are in it, only a loss of power, or
-        damage (24c), takes that away. What is damaged stays where others have copies: whoever is told that
-        there is no file takes that for the end of the virtual segment (18b)."""
-        lost = f"{path}: its header was never written; ignored, and deleted"
+        damage (24c), takes that away. As long as the store has the virtual segment the file stays, under
+        another name: whoever is told that there is none takes that for the end (18b), and later starts, when
+        the store has it no more, for the only copy of something."""
         vseg = vseg_of_name(name)
-        if vseg is not None and not self._power_lost and self._was_begun(path, vseg):
-            lost = f"{path}: its header is damaged; ignored"
-            if self._listed(*vseg):
-                self._result.losses.append(lost)
-                return
-            self._refuse(f"{path}: its header is damaged")
-        self._result.losses.append(lost)
-        self._disk.unlink(path)
+        damaged = vseg is not None and not self._power_lost and self._was_begun(path, vseg)
+        what = "its header is damaged" if damaged else "its header was never written"
+        listed = vseg is not None and self._listed(*vseg)
+        if damaged and not listed:
+            self._refuse(f"{path}: {what}")
+        if listed:
+            self._set_aside(path, whole=damaged)
+        else:
+            self._disk.unlink(path)
+        self._result.losses.append(f"{path}: {what}; ignored, and " + ("set aside" if listed else "deleted"))
+
+    def _set_aside(self, path: str, whole: bool) -> None:
+        if not whole:  # nobody can do anything with what is in it
+            fd = self._disk.open(path)
+            try:
+                self._disk.truncate(fd, 0)
+            finally:
+                self._disk.close(fd)
+        self._disk.rename(path, path + HEADLESS)
 
     def _was_begun(self, path: str, vseg: tuple[int, int, int]) -> bool:
         reader = JournalReader(self._disk, path)

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import os
+from functools import partial
 from itertools import product
 from pathlib import Path
 
@@ -22,6 +23,7 @@ from kproto.vlog.frame import (
     identity,
     seal,
 )
+from kproto.vlog.kept import HEADLESS
 from kproto.vlog.recovery import JournalCorruptError, Recovered, recover
 from kproto.vlog.scan import Verdict, decide
 from kproto.vlog.scan_point import decode_starts, encode_starts
@@ -141,8 +143,8 @@ def test_any_later_frame_proves_that_what_is_damaged_was_durable(tmp_path: Path,
 
 
 def test_a_damaged_header_is_corruption(tmp_path: Path, loop: TestLoop) -> None:
-    """The file was deleted, and with it all that was acknowledged in it. Where others have copies it stays:
-    an owner that has no file says that its virtual segment was never begun."""
+    """The file was deleted, and with it all that was acknowledged in it. Where others have copies it is set
+    aside: an owner that has no file says that its virtual segment was never begun."""
     world = World.start(str(tmp_path), loop, **INLINE)
     part = world.partition()
     pushes(world, loop, part, 2)
@@ -154,6 +156,7 @@ def test_a_damaged_header_is_corruption(tmp_path: Path, loop: TestLoop) -> None:
     asked: list[tuple[int, ...]] = []
     found = recover(world.disk, world.journal_path(), (), BOOT, listed=lambda *vseg: not asked.append(vseg))
     assert (len(asked), len(found.losses), found.chunks) == (1, 1, {})
+    os.rename(path + HEADLESS, path)
     overwrite(path, 9, whole[9:10])
     assert ends(world, world.recover(), part) == 2
     overwrite(path, 9, bytes([whole[9] ^ 1]))
@@ -171,6 +174,25 @@ def test_a_header_that_a_power_loss_took_is_no_corruption(tmp_path: Path, loop: 
         found = recover(world.disk, world.journal_path(), (), OTHER_BOOT, power_lost=begun)
         assert "never written" in found.losses[0]
         assert not os.path.exists(path)
+
+
+def test_a_file_without_header_stays_aside_as_long_as_the_store_has_its_virtual_segment(
+    tmp_path: Path, loop: TestLoop
+) -> None:
+    """A later start took one that was damaged for the only copy of something, and refused to start, when its
+    virtual segment had been deleted: there had been copies, then nobody needed any."""
+    for power_lost in (False, True):
+        world = World.start(str(tmp_path / str(power_lost)), loop, **INLINE)
+        pushes(world, loop, world.partition(), 1)
+        path = only_file(world)
+        overwrite(path, 9, b"rotten")
+        start = partial(recover, world.disk, world.journal_path(), (), BOOT, power_lost=power_lost)
+        for losses in (1, 0):
+            found = start(listed=lambda *_: True)
+            assert (len(found.losses), found.files, os.path.exists(path)) == (losses, [], False)
+            assert (os.path.getsize(path + HEADLESS) > 0) is not power_lost
+        assert start().losses == []
+        assert os.listdir(world.journal_path()) == []
 
 
 def test_bytes_lost_with_the_page_cache_are_reported_not_refused(tmp_path: Path, loop: TestLoop) -> None:
