@@ -20,15 +20,23 @@ from kproto.controller import Controller
 from kproto.controller.election import Candidate, Election, candidacy
 from kproto.controller.loop import ControllerLoop
 from kproto.controller.registration import Registration
-from kproto.controller.repair import possible_copies
-from kproto.controller.rules import is_draining, may_hold, sound_copies
+from kproto.controller.repair import owed, possible_copies
+from kproto.controller.rules import is_draining, is_leaving, may_hold, sound_copies, was_given
 from kproto.controller.service import ControllerService
 from kproto.directory import LeftAs
 from kproto.errors import ErrorCode, KafkaError
 from kproto.handlers.forwarding import RemoteController
 from kproto.leaving import Leaving
 from kproto.log.manager import OPENED_PER_LOOK
-from kproto.metadata import BrokerRecord, CopyTarget, MetadataImage, MetadataStore, VlogTable, VsegId
+from kproto.metadata import (
+    BrokerRecord,
+    CopyTarget,
+    MetadataImage,
+    MetadataStore,
+    StreamletRecord,
+    VlogTable,
+    VsegId,
+)
 from kproto.metadata.client import Forward, MetadataClient
 from kproto.metadata.history import NOTHING, Seen
 from kproto.metadata.presence import Presence
@@ -305,7 +313,7 @@ class ClusterMember:
         )
         self._takeover.on_online = self._bring_over.add
         self._handing_over = HandingOver(
-            self.node_id, self.controller, logs, vlogs, lambda: self.epoch, self._clock
+            self.node_id, self.controller, logs, vlogs, lambda: self.epoch, self._clock, self._owed
         )
         self._rewriting = Rewriting(
             self._reach,
@@ -427,14 +435,20 @@ class ClusterMember:
 
     def _lacks_copies(self, owner_epoch: int, vlog: int, seq: int) -> bool:
         """The journal file of this broker's virtual segment is to stay: of one of its own no other member has
-        a sound copy (18b), of one of an earlier process fewer have one than could (17). Until they do, that
-        file may be the last: who rebuilt what was in it has it from these copies."""
+        a sound copy (18b), of one of an earlier process, or of one that it gives away (12b), fewer have one
+        than could (17). Until they do, that file may be the last: who rebuilt what was in it has it from
+        these copies."""
         vseg = self.table.vsegs.get(VsegId(owner_epoch, vlog, seq))
         if vseg is None or vseg.unread:
             return False
         image = self.controller.image
-        could = possible_copies(image, self.table, vseg) if owner_epoch != self.epoch else 1
+        going = was_given(self.table, vseg) or is_leaving(image, self.table, vseg)
+        own = owner_epoch == self.epoch and not going
+        could = 1 if own else possible_copies(image, self.table, vseg)
         return len(sound_copies(image, vseg)) < max(could, 1)
+
+    def _owed(self, records: Sequence[StreamletRecord]) -> list[frozenset[VsegId]]:
+        return owed(self.controller.image, self.table, records)
 
     def _epoch_of(self, target: CopyTarget) -> int | None:
         image = self.controller.image

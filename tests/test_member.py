@@ -20,8 +20,8 @@ from kproto.log.partition import Partition
 from kproto.member import ClusterMember
 from kproto.metadata import CopyTarget, MetadataImage
 from kproto.metadata.exchange import encode_refusal
-from kproto.metadata.records import BrokerRecord
-from kproto.metadata.vlogs import VlogTable, VsegId, VsegRecord
+from kproto.metadata.records import ONLINE, BrokerRecord, StreamletRecord
+from kproto.metadata.vlogs import Move, VlogTable, VsegId, VsegRecord
 from kproto.net.internal import Caller, InternalListener
 from kproto.vlog.classes import FlushPolicy
 from kproto.vlog.ports import OpenVseg
@@ -88,26 +88,36 @@ def test_a_log_start_that_waits_to_be_stored_does_not_go_back() -> None:
 
 
 def test_what_is_listed_and_none_is_no_reason_to_let_a_journal_file_go() -> None:
-    """Of the last epoch one sound copy is enough, of those before as many as others can have (17, 18b)."""
+    """Of the last epoch one sound copy is enough, unless it was given away: then, and of those before, as
+    many as others can have (12b, 17, 18b). Of two copies none was left to lose after a planned move."""
     brokers = {node: BrokerRecord(node, node, "h", 1, None, "h", 2, f"s{node}") for node in (1, 2, 3)}
     backups = tuple(CopyTarget(node, f"s{node}") for node in (2, 3))
     table = VlogTable()
     member: Any = SimpleNamespace(
         table=table, controller=SimpleNamespace(image=MetadataImage(1, brokers=brokers)), epoch=1
     )
-    for denied, epoch, lacks in [
-        ((), 1, False),
-        (((2, 2),), 1, False),
-        (((2, 2), (3, 3)), 1, True),
-        (((2, 1), (3, 3)), 1, False),
-        ((), 7, False),
-        (((2, 2),), 7, True),
+    for denied, given, epoch, lacks in [
+        ((), 0, 1, False),
+        (((2, 2),), 0, 1, False),
+        (((2, 2), (3, 3)), 0, 1, True),
+        (((2, 1), (3, 3)), 0, 1, False),
+        ((), 1, 1, True),
+        ((), 0, 7, False),
+        (((2, 2),), 0, 7, True),
     ]:
         table.vsegs[VsegId(1, 1, 1)] = VsegRecord(
             VsegId(1, 1, 1), 1, "s1", 3, 0, 0, 9, backups, denied=denied
         )
         member.epoch = epoch
-        assert ClusterMember._lacks_copies(member, 1, 1, 1) is lacks, (denied, epoch)
+        table.given_upto = {(1, 1): given}
+        assert ClusterMember._lacks_copies(member, 1, 1, 1) is lacks, (denied, given, epoch)
+    record = StreamletRecord(b"t" * 16, 0, 1, 3, (1, 2), ONLINE, (1,))
+    member.controller.image = MetadataImage(1, brokers=brokers, streamlets={record.topic_id: (record,)})
+    member.epoch, table.given_upto = 1, {}
+    table.vsegs[VsegId(1, 1, 1)] = VsegRecord(VsegId(1, 1, 1), 1, "s1", 2, 0, 0, 9, backups[:1])
+    for moves in (False, True):
+        table.moves = {(record.topic_id, 0): Move(record.topic_id, 0, 2, 3, 1)} if moves else {}
+        assert ClusterMember._lacks_copies(member, 1, 1, 1) is moves, "what is about to be given away, too"
 
 
 def test_who_stops_deletes_no_copies_because_nothing_else_ends_it() -> None:

@@ -15,7 +15,7 @@ from kproto.controller.decision import Decision
 from kproto.controller.denials import Denials
 from kproto.controller.placement import pick_spread
 from kproto.controller.vsegs import mixed
-from kproto.metadata import MetadataImage
+from kproto.metadata import MetadataImage, StreamletRecord
 from kproto.metadata.vlogs import CopyTarget, VlogTable, VsegId, VsegRecord
 
 AT_ONCE: Final = 8
@@ -48,12 +48,14 @@ class RepairPlan(NamedTuple):
 
 
 def wanted_copies(image: MetadataImage, table: VlogTable, vseg: VsegRecord) -> int:
-    """Copies on backups: R-1 beside the owner's own, R when the owner's is no copy any more (rule 27b)."""
+    """Copies on backups: R-1 beside the owner's own, R when the owner's is no copy any more (rule 27b), or
+    about to be none (`rules.is_leaving`)."""
     own = rules.is_current(image, vseg.node_id, vseg.id.owner_epoch) or (
         vseg.node_id in table.fenced or rules.owner_holds(image, table, vseg)
     )
     own = own and not rules.is_draining(image, vseg.node_id)
     own = own and not table.is_moved(vseg) and not rules.was_given(table, vseg)
+    own = own and not rules.is_leaving(image, table, vseg)
     return vseg.copies - 1 if own else vseg.copies
 
 
@@ -65,6 +67,27 @@ def possible_copies(image: MetadataImage, table: VlogTable, vseg: VsegRecord) ->
         not rules.is_draining(image, node) and not (own and node == vseg.node_id) for node in image.brokers
     )
     return min(wanted, able)
+
+
+def owed(
+    image: MetadataImage, table: VlogTable, records: Sequence[StreamletRecord]
+) -> list[frozenset[VsegId]]:
+    """For each streamlet, the closed virtual segments with two copies that are to have more before it leaves
+    its leader (`rules.leaves`): what it has in them would be on one disk alone."""
+    going = [record for record in records if rules.leaves(table, record)]
+    short = [
+        vseg
+        for vseg in (short_ones(image, table) if going else ())
+        if vseg.copies == 2 and len(lasting_copies(image, table, vseg)) < possible_copies(image, table, vseg)
+    ]
+    return [
+        frozenset(
+            vseg.id
+            for vseg in (short if record in going else ())
+            if vseg.id.owner_epoch in record.sources and rules.is_for(image, table, record, vseg)
+        )
+        for record in records
+    ]
 
 
 class Repairs:

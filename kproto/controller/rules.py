@@ -90,6 +90,24 @@ def owner_has_all(image: MetadataImage, table: VlogTable, vseg: VsegRecord) -> b
     return kept_its_power(table, vseg) and not was_given(table, vseg) and owner_holds(image, table, vseg)
 
 
+def leaves(table: VlogTable, record: StreamletRecord) -> bool:
+    """The streamlet has several copies, and is to be led by another broker (12b)."""
+    return len(record.replicas) > 1 and table.current_move(record) is not None
+
+
+def is_leaving(image: MetadataImage, table: VlogTable, vseg: VsegRecord) -> bool:
+    """Of two copies the owner's own files are one, and something in it leaves that owner: with the other one
+    alone nothing could be lost then, so there are to be two before (17)."""
+    records = (image.find_streamlet(*key) for key in table.moves) if vseg.copies == 2 else ()
+    return any(
+        record is not None
+        and record.leader == vseg.node_id
+        and vseg.id.owner_epoch in record.sources
+        and leaves(table, record)
+        for record in records
+    )
+
+
 def kept_its_power(table: VlogTable, vseg: VsegRecord) -> bool:
     """The owner's machine has not lost its power since that owner epoch."""
     return vseg.id.owner_epoch > table.power_lost_upto.get(vseg.node_id, -1)

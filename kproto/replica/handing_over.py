@@ -5,6 +5,10 @@ goes on in a new segment, so that all their chunks are in closed ones; then the 
 the image that follows another broker leads. What was not told yet can be taken back at any time: when the
 move is gone from the metadata, or lasts too long, appends are taken again.
 
+With two copies the leader's own files are one, and cease to be when another one leads: nothing is refused
+until what was closed before has two more (`controller.repair.owed`). The journal files of what is closed
+since stay here until it has them, too.
+
 All moves that are asked for while a round is running make up the next round.
 """
 
@@ -18,6 +22,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple, Protocol
 
 from kproto.errors import ErrorCode, KafkaError
 from kproto.metadata.records import StreamletRecord
+from kproto.metadata.vlogs import VsegId
 from kproto.replica.looking import LostError
 from kproto.trouble import Trouble
 
@@ -62,6 +67,14 @@ class Vlogs(Protocol):
     def left_behind(self, marks: Mapping[int, int]) -> bool: ...
 
 
+Owed = Callable[[Sequence[StreamletRecord]], Sequence[frozenset[VsegId]]]
+"""For each streamlet, the virtual segments that are to have more copies before it is handed over."""
+
+
+def _nothing(records: Sequence[StreamletRecord]) -> Sequence[frozenset[VsegId]]:
+    return [frozenset()] * len(records)
+
+
 def all_durable(partitions: Sequence[Partition]) -> bool:
     """Nothing that was appended is still on its way to copies (rule 12b). What is closed has appended nothing
     that counts: its topic is gone, or its leader is another one already."""
@@ -80,6 +93,7 @@ class HandingOver:
         vlogs: Vlogs,
         epoch: Callable[[], int],
         clock: Clock,
+        owed: Owed = _nothing,
     ) -> None:
         self._node_id = node_id
         self._metadata = metadata
@@ -87,6 +101,9 @@ class HandingOver:
         self._vlogs = vlogs
         self._epoch = epoch
         self._clock = clock
+        self._copies_owed = owed
+        self._owed: dict[Going, frozenset[VsegId]] = {}
+        """What moves wait for, of what was closed when they were first seen; nothing for good once it is."""
         self._refusing: dict[Going, None] = {}
         self._told: set[Going] = set()
         """Those of which the controller was told and nobody knows yet what it did."""
@@ -111,8 +128,8 @@ class HandingOver:
             await asyncio.gather(self._running, return_exceptions=True)
 
     def _wanted(self, image: MetadataImage) -> list[Going]:
-        """Moves of streamlets that this broker leads, in the order of their names."""
-        found: list[Going] = []
+        """Moves of streamlets that this broker leads, in the order of their names, which need not wait."""
+        found: dict[Going, StreamletRecord] = {}
         for (topic_id, streamlet), move in sorted(self._metadata.table.moves.items()):
             record = image.find_streamlet(topic_id, streamlet)
             if (
@@ -120,8 +137,12 @@ class HandingOver:
                 and record.leader_epoch == move.leader_epoch
                 and self._is_led(image, record)
             ):
-                found.append(Going(topic_id, streamlet, move.leader_epoch, move.began))
-        return found
+                found[Going(topic_id, streamlet, move.leader_epoch, move.began)] = record
+        before, waiting = self._owed, [one for one in found if self._owed.get(one, True)]
+        self._owed = dict.fromkeys(found, frozenset())
+        for going, owed in zip(waiting, self._copies_owed([found[one] for one in waiting]), strict=True):
+            self._owed[going] = owed & before.get(going, owed)
+        return [one for one in found if not self._owed[one]]
 
     def _resume(self, going: Going) -> None:
         del self._refusing[going]

@@ -19,7 +19,7 @@ from kproto.controller.moves import (
     misplaced,
 )
 from kproto.controller.reassignment import NewReplicas, decide_reassign, ongoing
-from kproto.controller.repair import wanted_copies
+from kproto.controller.repair import Repairs, decide_repaired, owed, wanted_copies
 from kproto.controller.sources import Sources, owner_has
 from kproto.controller.vsegs import decide_close_vsegs
 from kproto.errors import ErrorCode, KafkaError
@@ -373,6 +373,58 @@ def test_a_reassignment_is_cancelled() -> None:
     (error,) = decide_reassign(world.image, world.table, [NewReplicas("t", 0, None)]).answer
     assert error is not None
     assert error.code is ErrorCode.NO_REASSIGNMENT_IN_PROGRESS
+
+
+@pytest.mark.parametrize(
+    ("copies", "replicas", "waits"), [(2, (2, 3), True), (2, (3, 1), True), (3, (2, 3, 4), False)]
+)
+def test_of_two_copies_the_other_one_is_doubled_before_another_broker_leads(
+    copies: int, replicas: tuple[int, ...], waits: bool
+) -> None:
+    """None was left to lose when the old leader's files had ceased to be one: the next disk took acknowledged
+    records with it (12b, 17)."""
+    world = cluster(4, t=(1, copies, [1]), u=(1, 3, [1]))
+    closed = world.open(1, copies=copies)
+    world.commit(decide_close_vsegs(world.image, world.table, 1, [(closed.id, 400)]))
+    world.open(1, 1, 400, copies=copies)
+    other = world.open(1, vlog=1, copies=3)
+    world.commit(decide_close_vsegs(world.image, world.table, 1, [(other.id, 400)]))
+    repairs = Repairs(0)
+    assert repairs.plan(world.image, world.table, world.now).short == 0
+    world.commit(decide_reassign(world.image, world.table, [NewReplicas("t", 0, replicas)]))
+    if not world.table.moves:
+        begin(world, replicas[0])
+    leaving = [world.streamlet("t"), world.streamlet("u")]
+    assert owed(world.image, world.table, leaving) == [{closed.id} if waits else set(), set()]
+    plan = repairs.plan(world.image, world.table, world.now)
+    assert [order.vseg.id for order in plan.orders] == [closed.id] * waits
+    for order in plan.orders:
+        assert order.target.node_id not in (1, *nodes(closed.backups))
+        assert world.commit(decide_repaired(world.image, world.table, order))
+    assert owed(world.image, world.table, leaving) == [set(), set()]
+    if waits:
+        world.fence(closed.backups[0].node_id)
+        world.fence(order.target.node_id)
+        assert owed(world.image, world.table, leaving) == [{closed.id}, set()], "one can have it again"
+        world.table.moves.clear()
+        assert owed(world.image, world.table, leaving) == [set(), set()]
+
+
+def test_a_move_waits_for_no_second_copy_of_what_holds_nothing_of_it_or_is_to_have_one_or_three() -> None:
+    world = cluster(5, many=(1, 3, [1]), t=(1, 2, [1]))
+    two, three = world.open(1, copies=2), world.open(1, vlog=1, copies=3)
+    ends = [(one.id, 400) for one in (two, three)]
+    world.commit(decide_close_vsegs(world.image, world.table, 1, ends))
+    for each in (two, three):
+        lost = each._replace(backups=each.backups[:-1], end=400)
+        world.commit(Decision(None, {lost.key: lost.encode()}))
+    begin(world, 2, "many")
+    begin(world, 2, "t")
+    both = [world.streamlet("many"), world.streamlet("t")]
+    assert owed(world.image, world.table, both) == [set(), {two.id}], "see `Sources.could_lead` for the other"
+    alone = both[1].assigned_to((4,))
+    world.commit(Decision(None, {alone.key: alone.encode()}))
+    assert owed(world.image, world.table, [world.streamlet("t")]) == [set()], "one disk is all it is to have"
 
 
 # Who should lead

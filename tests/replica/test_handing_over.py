@@ -14,7 +14,7 @@ from kproto.errors import ErrorCode, KafkaError
 from kproto.log.partition import Partition
 from kproto.metadata import BrokerRecord, MetadataImage, StreamletRecord
 from kproto.metadata.records import ONLINE, RECOVERING
-from kproto.metadata.vlogs import Move, VlogTable
+from kproto.metadata.vlogs import Move, VlogTable, VsegId
 from kproto.replica import handing_over
 from kproto.replica.handing_over import HandingOver, all_durable
 from kproto.wire.primitives import WireError
@@ -85,8 +85,15 @@ class Bench:
         self.log.take_over(0)
         self.office = Office()
         self.vlogs = Rolls()
+        self.owed: set[VsegId] = set()
         self.handing = HandingOver(
-            ME, self.office, self.log.manager, self.vlogs, lambda: EPOCH, ManualClock()
+            ME,
+            self.office,
+            self.log.manager,
+            self.vlogs,
+            lambda: EPOCH,
+            ManualClock(),
+            lambda records: [frozenset(self.owed)] * len(records),
         )
 
     @property
@@ -259,6 +266,38 @@ def test_a_refused_move_leaves_the_leader(tmp_path: Path) -> None:
         bench.look()
         await bench.told()
         assert bench.takes_appends()
+
+    run(tmp_path, body)
+
+
+def test_nothing_is_refused_before_what_was_closed_has_more_copies(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Of two one is the leader's own (17). What is closed meanwhile, or loses a copy afterwards, holds up
+    nothing: else a leader that is written to would never go."""
+
+    async def body(bench: Bench) -> None:
+        monkeypatch.setattr(handing_over, "PATIENCE_SECONDS", 60.0)
+        first, second, third = (VsegId(EPOCH, 1, seq) for seq in range(3))
+        bench.vlogs.rolled = False
+        bench.office.move()
+        for owed in ({first, second}, {second, third}):
+            bench.owed = owed
+            bench.look()
+            await asyncio.sleep(0.01)
+            assert bench.takes_appends()
+        bench.owed = {third}
+        bench.look()
+        await asyncio.sleep(0.01)
+        assert not bench.takes_appends()
+        bench.owed = {first, second, third}
+        bench.look()
+        await asyncio.sleep(0.01)
+        assert not bench.takes_appends(), "it goes on with what it has begun"
+        bench.vlogs.rolled = True
+        bench.log.journal.push()
+        await bench.told()
+        assert bench.office.told[0]["streamlets"] == [[TOPIC_ID.hex(), 0, 3, 7]]
 
     run(tmp_path, body)
 
