@@ -11,7 +11,7 @@ from __future__ import annotations
 import logging
 import math
 import os
-from collections.abc import Callable, Collection, Iterable
+from collections.abc import Callable, Iterable
 from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 
@@ -38,6 +38,7 @@ from kproto.replica.repair import Repairer, is_whole
 from kproto.replica.rules import Presence, Push, Worth, eligible
 from kproto.replica.store import ReplicaStore
 from kproto.replica.stored_file import Inspection, inspect
+from kproto.vlog.classes import FlushPolicy
 from kproto.vlog.frame import FILE_HEADER_SIZE
 from kproto.vlog.journal import file_name as journal_name
 from kproto.vlog.kept import HEADLESS, KEPT
@@ -224,17 +225,19 @@ class ReplicaService:
         """The owner's own copy, from the journal of an earlier process of it (rule 18b)."""
         path = os.path.join(self.journal_directory, journal_name(*request.vseg))
         found: list[Inspection] = []
-        set_aside = True
+        record = self.store.table.vsegs.get(request.vseg)
+        synced = record is not None and record.policy == FlushPolicy.SYNCED
+        begun = True
 
         def look() -> None:
-            nonlocal set_aside
+            nonlocal begun
             found.append(inspect(self.store.disk, path, request.vseg, True))
-            set_aside = self._was_begun(request.vseg, (HEADLESS,))
+            begun = self._was_begun(request.vseg, synced)
 
         def never_begun(one: Inspection, vseg: VsegId) -> bool:
             """The store recorded it, but its owner ended before it heard of that, or could not write: no
             journal file was made, and none was lost with the power, or without its header."""
-            missing = one.presence is Presence.MISSING and not set_aside
+            missing = one.presence is Presence.MISSING and not begun
             return missing and not self.store.state.may_lack(vseg)
 
         def done(error: BaseException | None) -> None:
@@ -250,14 +253,23 @@ class ReplicaService:
 
         self.store.workers.reads.submit(look, done)
 
-    def _was_begun(self, vseg: VsegId, names: Collection[str] = ("", HEADLESS)) -> bool:
-        """The journal has a file of it called so, ``names`` being what is behind its own name; or that cannot
-        be told."""
+    def _was_begun(self, vseg: VsegId, synced: bool = False) -> bool:
+        """The journal has a file of it, with its header or without; or that cannot be told. If frames wait
+        until the header is ``synced``, an empty one has lost nothing: see `recovery`."""
+        name = journal_name(*vseg)
         try:
-            found = self.store.disk.listdir(self.journal_directory)
+            names = self.store.disk.listdir(self.journal_directory)
+            return any(not synced or self._size(one) for one in (name, name + HEADLESS) if one in names)
         except OSError:
             return True
-        return any(journal_name(*vseg) + name in found for name in names)
+
+    def _size(self, name: str) -> int:
+        """Bytes of a file of the journal. OSError passes through."""
+        fd = self.store.disk.open(os.path.join(self.journal_directory, name), write=False)
+        try:
+            return self.store.disk.size(fd)
+        finally:
+            self.store.disk.close(fd)
 
     # New leaders, and stores that repair a copy
 
@@ -407,15 +419,10 @@ class ReplicaService:
         return {one.id for name, one in found if self._is_long_enough(name, one)}
 
     def _is_long_enough(self, name: str, record: VsegRecord) -> bool:
-        disk = self.store.disk
         try:
-            fd = disk.open(os.path.join(self.journal_directory, name), write=False)
+            return self._size(name) >= FILE_HEADER_SIZE + (record.end or 0) - record.start
         except OSError:
             return False
-        try:
-            return disk.size(fd) >= FILE_HEADER_SIZE + (record.end or 0) - record.start
-        finally:
-            disk.close(fd)
 
     def _has_not_heard(self, vseg: VsegId) -> bool:
         """It is this broker's own, and where it ends has not been heard here yet; or nothing has, of

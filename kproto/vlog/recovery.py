@@ -270,19 +270,22 @@ class _Recovery:
         another name: whoever is told that there is none takes that for the end (18b), and later starts, when
         the store has it no more, for the only copy of something."""
         vseg = vseg_of_name(name)
-        damaged = vseg is not None and not self._power_lost and self._was_begun(path, vseg)
+        begun = vseg is not None and self._was_begun(path, vseg)
+        damaged = begun and not self._power_lost
         what = "its header is damaged" if damaged else "its header was never written"
         listed = vseg is not None and self._listed(*vseg)
         if damaged and not listed:
             self._refuse(f"{path}: {what}")
         if listed:
-            self._set_aside(path, whole=damaged)
+            self._set_aside(path, whole=begun or not self._power_lost)
         else:
             self._disk.unlink(path)
         self._result.losses.append(f"{path}: {what}; ignored, and " + ("set aside" if listed else "deleted"))
 
     def _set_aside(self, path: str, whole: bool) -> None:
-        if not whole:  # nobody can do anything with what is in it
+        """Empty, unless it is to stay ``whole``: the power took the header before it was synced, and no frame
+        is there."""
+        if not whole:
             fd = self._disk.open(path)
             try:
                 self._disk.truncate(fd, 0)

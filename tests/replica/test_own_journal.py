@@ -18,6 +18,7 @@ from kproto.vlog.classes import FlushPolicy
 from kproto.vlog.frame import FILE_HEADER_SIZE
 from kproto.vlog.journal import file_name
 from kproto.vlog.kept import HEADLESS, KEPT
+from kproto.vlog.recovery import recover
 from kproto.wire.internal import Api, InternalError
 from tests.replica.support import ME, OTHER, Metadata, Owner, Replying
 from tests.replica.test_service import CALLER, PARTS, VSEG, Backup
@@ -327,6 +328,34 @@ def test_without_a_file_it_was_never_begun_also_after_a_failed_sync_unless_names
     metadata.put(owner.record(None, ())._replace(node_id=ME.node_id, store_id=ME.store_id))
     again.apply(metadata)
     assert sealed(again) == expected, "later starts know no more"
+
+
+@pytest.mark.parametrize("failed", [False, True], ids=["power lost", "failed sync"])
+@pytest.mark.parametrize("begun", [False, True])
+def test_a_file_that_lost_a_header_for_whose_sync_its_frames_wait_was_never_begun(
+    failed: bool, begun: bool
+) -> None:
+    """Nothing was ever sent of it, so nothing can be missing. It was set aside, and taken for begun: its
+    partitions waited for the operator. But where a frame is, the header was synced, and damaged since."""
+    backup, owner = left_behind(closed=False, policy=FlushPolicy.SYNCED)
+    station, path = backup.station, f"data/journal/{file_name(*VSEG)}"
+    fd = station.disk.open(path)
+    if begun:
+        station.disk.content(path)[9] ^= 1
+    else:
+        station.disk.content(path)[:] = bytes(station.disk.size(fd))
+    station.disk.close(fd)
+    station.boot = bytes([9]) * 16
+    station.restart()
+    station.store.doubt(failed)
+    backup = Backup.of(station)
+    metadata = Metadata(9)
+    metadata.put(owner.record(None, ())._replace(node_id=ME.node_id, store_id=ME.store_id))
+    backup.apply(metadata)
+    unknown = (InternalError.UNKNOWN, None)
+    assert sealed(backup) == unknown, "no start has looked at it"
+    recover(station.disk, "data/journal", (), station.boot, power_lost=True, listed=lambda *_: True)
+    assert sealed(backup) == (unknown if begun else (InternalError.NONE, Sealed(NOTHING, False)))
 
 
 def test_one_that_was_set_aside_was_begun() -> None:

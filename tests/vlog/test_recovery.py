@@ -181,16 +181,19 @@ def test_a_file_without_header_stays_aside_as_long_as_the_store_has_its_virtual_
 ) -> None:
     """A later start took one that was damaged for the only copy of something, and refused to start, when its
     virtual segment had been deleted: there had been copies, then nobody needed any."""
-    for power_lost in (False, True):
-        world = World.start(str(tmp_path / str(power_lost)), loop, **INLINE)
+    for power_lost, damage in product((False, True), (b"rotten", bytes(FILE_HEADER_SIZE + FRAME_SIZE))):
+        world = World.start(str(tmp_path / f"{power_lost} {len(damage)}"), loop, **INLINE)
         pushes(world, loop, world.partition(), 1)
         path = only_file(world)
-        overwrite(path, 9, b"rotten")
+        overwrite(path, 9, damage)
         start = partial(recover, world.disk, world.journal_path(), (), BOOT, power_lost=power_lost)
         for losses in (1, 0):
             found = start(listed=lambda *_: True)
             assert (len(found.losses), found.files, os.path.exists(path)) == (losses, [], False)
-            assert (os.path.getsize(path + HEADLESS) > 0) is not power_lost
+            emptied = power_lost and damage != b"rotten"  # before there was a frame
+            assert (os.path.getsize(path + HEADLESS) == 0) is emptied, (
+                "when the power was lost before a frame"
+            )
         assert start().losses == []
         assert os.listdir(world.journal_path()) == []
 
