@@ -24,6 +24,7 @@ from itertools import takewhile
 from operator import itemgetter
 from typing import TYPE_CHECKING, Final
 
+from kproto.disk import NO_SPACE
 from kproto.log.ports import EVERYTHING, JournalRun
 from kproto.vlog.classes import FlushPolicy
 from kproto.vlog.frame import FILE_HEADER_SIZE, FileHeader
@@ -280,18 +281,23 @@ class _Recovery:
             self._set_aside(path, whole=begun or not self._power_lost)
         else:
             self._disk.unlink(path)
-        self._result.losses.append(f"{path}: {what}; ignored, and " + ("set aside" if listed else "deleted"))
+        self._result.losses.append(f"{path}: {what}; ignored, and " + ("kept" if listed else "deleted"))
 
     def _set_aside(self, path: str, whole: bool) -> None:
         """Empty, unless it is to stay ``whole``: the power took the header before it was synced, and no frame
-        is there."""
+        is there. On a disk that has no room for another name it keeps its own: the next start tries again
+        (37)."""
         if not whole:
             fd = self._disk.open(path)
             try:
                 self._disk.truncate(fd, 0)
             finally:
                 self._disk.close(fd)
-        self._disk.rename(path, path + HEADLESS)
+        try:
+            self._disk.rename(path, path + HEADLESS)
+        except OSError as error:
+            if error.errno not in NO_SPACE:
+                raise
 
     def _was_begun(self, path: str, vseg: tuple[int, int, int]) -> bool:
         reader = JournalReader(self._disk, path)

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 from functools import partial
 from itertools import product
@@ -196,6 +197,27 @@ def test_a_file_without_header_stays_aside_as_long_as_the_store_has_its_virtual_
             )
         assert start().losses == []
         assert os.listdir(world.journal_path()) == []
+
+
+class NoNames(Disk):
+    """A full disk has no room for another name."""
+
+    def rename(self, source: str, target: str) -> None:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), target)
+
+
+@pytest.mark.parametrize("power_lost", [False, True])
+def test_a_full_disk_that_cannot_set_a_file_aside_keeps_nobody_away(
+    tmp_path: Path, loop: TestLoop, power_lost: bool
+) -> None:
+    """The start was refused (37); without that name the file was deleted, or stayed as it was."""
+    world = World.start(str(tmp_path), loop, **INLINE)
+    pushes(world, loop, world.partition(), 1)
+    path = only_file(world)
+    overwrite(path, 9, b"rotten")
+    for disk, there in ((NoNames(), True), (Disk(), False)):
+        found = recover(disk, world.journal_path(), (), BOOT, power_lost=power_lost, listed=lambda *_: True)
+        assert (len(found.losses), found.files, os.path.exists(path)) == (1, [], there)
 
 
 def test_bytes_lost_with_the_page_cache_are_reported_not_refused(tmp_path: Path, loop: TestLoop) -> None:
