@@ -307,6 +307,7 @@ class Broker:
             self._on_poison,
             directory.boot,
         )
+        self._vlogs.on_files_gone = directory.doubt_names
         self._poisoned_together.append(self._vlogs.poison)
         if self.failed.is_set():  # a copy did while this broker was joining its cluster
             self._stop_acks("storage failed before")

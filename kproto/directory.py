@@ -57,7 +57,7 @@ class LeftAs(Enum):
     """The process died, the machine went on: everything written is there, synced or not."""
     POWER_LOST = "power lost"
     """The machine started anew since: bytes that were not synced may be missing or torn. Or a write failed,
-    and there was no room to note it."""
+    and there was no room to note it; or somebody deleted files."""
     FAILED = "failed"
     """A write or sync had failed: the same, but that all files have their names."""
 
@@ -141,6 +141,14 @@ class DataDirectory:
         supply."""
         self._doubted = True
         _doubt(self.path, self.disk)
+
+    def doubt_names(self) -> None:
+        """Somebody deleted files, and who can tell which: the next start takes this for a lost power supply.
+        After `LeftAs.FAILED` it would take what has no file for what never had one."""
+        self._doubted = True
+        for name in ("running", "failed"):
+            with contextlib.suppress(OSError):
+                self.disk.unlink(self._at(name))
 
     def distrusted(self) -> None:
         """After `LeftAs.unsynced_gone`: nothing relies on unsynced bytes any more. A process that ends before

@@ -236,6 +236,34 @@ def test_whatever_fails_nothing_in_the_directory_acks_any_more(tmp_path: Path, f
     assert asyncio.run(asyncio.wait_for(acks(), PATIENCE_S)) == (True, False)
 
 
+@pytest.mark.parametrize("deleted", [False, True])
+def test_a_failure_with_files_of_the_journal_gone_is_as_bad_as_a_power_loss(
+    tmp_path: Path, deleted: bool
+) -> None:
+    """After a failed sync alone, the next start said of what lost its file that it was never begun, and so it
+    was given up, though a backup, that was away, had it (18b)."""
+
+    async def fail() -> None:
+        broker = broker_on(tmp_path, Disk())
+        await broker.start()
+        assert await asyncio.to_thread(send_to, broker.port)
+        if deleted:
+            for file in tmp_path.glob("journal/0*.journal"):
+                file.unlink()
+        broker._on_poison("something else failed")
+        await broker.stop()
+
+    async def start() -> LeftAs:
+        broker = broker_on(tmp_path, Disk())
+        await broker.start()
+        left_as = broker._directory.left_as
+        await broker.stop()
+        return left_as
+
+    asyncio.run(asyncio.wait_for(fail(), PATIENCE_S))
+    assert asyncio.run(start()) is (LeftAs.POWER_LOST if deleted else LeftAs.FAILED)
+
+
 def test_what_fails_while_a_broker_joins_is_not_forgotten_when_its_log_is_opened(tmp_path: Path) -> None:
     """Found by simulation (seed 30053865): it served, and acknowledged, until its process had ended."""
 

@@ -96,6 +96,9 @@ class VlogManager:
 
     lacks_copies: LacksCopies = staticmethod(_nowhere)
     """See `kept.LacksCopies`."""
+    on_files_gone: Callable[[], object] = staticmethod(_nobody)
+    """Called before `poison` tells of itself when somebody deleted files that are written to: others may be
+    gone, too."""
     _kept: Kept | None = None
     _replication: Replication | None = None
     """With backups only."""
@@ -431,6 +434,8 @@ class VlogManager:
             for pusher in self._pushers.values():
                 pusher.stop()
                 pusher.vlog.blocked = True
+            if not self.space.closed and self._lacks_files():
+                self.on_files_gone()
             self._on_poison(reason)
 
     def _report_flushed(self) -> None:
@@ -586,10 +591,22 @@ class VlogManager:
 
     def _look_for_deleted(self) -> None:
         """A file that somebody deleted is poison while frames go into it, not only when it is given back."""
-        files = [pusher.file for pusher in self._pushers.values()]
-        for file in (*files, *(closed.file for closed in self.cleaner.closed)):
-            if file is not None and self.poisoned is None and file.deleted:
+        for file in self._files():
+            if self.poisoned is None and file.deleted:
                 self.poison(f"{file.path}: somebody deleted it")
+
+    def _files(self) -> list[JournalFile]:
+        """Those with names that this process has open."""
+        files = [pusher.file for pusher in self._pushers.values()]
+        files += [closed.file for closed in self.cleaner.closed]
+        return [file for file in files if file is not None]
+
+    def _lacks_files(self) -> bool:
+        """Somebody deleted some of them; or that cannot be told."""
+        try:
+            return any(file.deleted for file in self._files())
+        except OSError:
+            return True
 
     @property
     def stuck(self) -> bool:

@@ -227,8 +227,11 @@ def test_a_journal_file_that_somebody_deleted_is_poison_at_once(
             pusher.roll()
     path.unlink()
     world.manager._next_look = 0.0
+    said: list[int] = []
+    world.manager.on_files_gone = lambda: said.append(len(world.poison))
     world.manager.tick()
     assert world.poison == [f"{path}: somebody deleted it"]
+    assert said == [0], "before that"
     assert part.vlog.blocked
 
 
