@@ -94,7 +94,7 @@ class StoreState:
         """An earlier process may have left unsynced files."""
         self.suspect = lost or bool(found.get("suspect"))
         """The power was lost, and no table has said yet what this store should have."""
-        self._knows_names = bool(found) and not found.get("suspect")
+        self._knows_names = bool(found) and (not found.get("suspect") or bool(found.get("names_kept")))
         self.thorough = self.suspect
         """The power was lost before this process started, and no earlier one was told what this store should
         have, or a write or sync had failed (`doubt`): files are checked chunk by chunk."""
@@ -125,6 +125,7 @@ class StoreState:
 
     def _content(self, clean: bool = False) -> dict[str, Any]:
         """What the file is to say, as it is read again."""
+        only_failed = {"names_kept": True} if self.suspect and self.names_kept else {}
         return {
             "version": 1,
             "boot": self._boot.hex(),
@@ -133,6 +134,7 @@ class StoreState:
             "limbo": sorted(map(list, self.limbo)),
             "torn": sorted(map(list, self.torn)),
             "unread": sorted(map(list, self.unread)),
+            **only_failed,
         }
 
     @property
