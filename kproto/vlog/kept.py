@@ -23,8 +23,9 @@ log = logging.getLogger(__name__)
 KEPT: Final = ".kept"
 """Behind the name of the journal file."""
 HEADLESS: Final = ".headless"
-"""The same, of one that a start found without its header, and that tells no more than that the owner began
-the virtual segment: who finds neither takes it for one that was never begun (18b)."""
+"""The same, of one that a start found without its header, or in the place of one that somebody deleted. It
+tells no more than that the owner began the virtual segment: who finds neither takes it for one that was never
+begun (18b)."""
 
 LacksCopies = Callable[[int, int, int], bool]
 """Whether the store has a virtual segment, by owner epoch, virtual log and number, and live brokers have

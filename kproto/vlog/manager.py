@@ -25,7 +25,7 @@ from kproto.vlog.crossing import Crossing
 from kproto.vlog.frame import FILE_HEADER_SIZE
 from kproto.vlog.inherited import Inherited
 from kproto.vlog.journal import Journal, JournalFile
-from kproto.vlog.kept import Kept, LacksCopies
+from kproto.vlog.kept import HEADLESS, Kept, LacksCopies
 from kproto.vlog.large_states import LargeStates
 from kproto.vlog.placement import Place, place
 from kproto.vlog.pusher import Pusher
@@ -434,7 +434,7 @@ class VlogManager:
             for pusher in self._pushers.values():
                 pusher.stop()
                 pusher.vlog.blocked = True
-            if not self.space.closed and self._lacks_files():
+            if not self.space.closed and self._note_deleted():
                 self.on_files_gone()
             self._on_poison(reason)
 
@@ -601,12 +601,20 @@ class VlogManager:
         files += [closed.file for closed in self.cleaner.closed]
         return [file for file in files if file is not None]
 
-    def _lacks_files(self) -> bool:
-        """Somebody deleted some of them; or that cannot be told."""
-        try:
-            return any(file.deleted for file in self._files())
-        except OSError:
-            return True
+    def _note_deleted(self) -> bool:
+        """Whether somebody deleted some of them, or that cannot be told. What is left in their place tells
+        that they were begun (18b): of a class that syncs no loss of power would explain a missing one."""
+        gone = False
+        for file in self._files():
+            try:
+                if file.deleted:
+                    gone = True
+                    fd = self._disk.open(file.path + HEADLESS, create=True)
+                    self._disk.pwritev(fd, [file.header], 0)
+                    self._disk.close(fd)
+            except OSError:  # no room, or worse
+                gone = True
+        return gone
 
     @property
     def stuck(self) -> bool:

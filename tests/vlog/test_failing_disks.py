@@ -9,7 +9,9 @@ from typing import Any
 
 import pytest
 
+from kproto.vlog.frame import FILE_HEADER_SIZE
 from kproto.vlog.journal import SPARE_PREFIX, SPARES_KEPT
+from kproto.vlog.kept import HEADLESS
 from kproto.vlog.scan_point import ScanStart, decode_starts, encode_starts
 from kproto.vlog.side import DamagedError, OldChunks
 from tests.vlog.cluster import ClusterWorld, MemoryDisk
@@ -232,6 +234,7 @@ def test_a_journal_file_that_somebody_deleted_is_poison_at_once(
     world.manager.tick()
     assert world.poison == [f"{path}: somebody deleted it"]
     assert said == [0], "before that"
+    assert Path(f"{path}{HEADLESS}").stat().st_size == FILE_HEADER_SIZE
     assert part.vlog.blocked
 
 
