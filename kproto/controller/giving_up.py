@@ -78,7 +78,7 @@ def decide_give_up(
 def told(vsegs: Iterable[VsegRecord]) -> list[str]:
     """One line for each that was given up and is not freed yet."""
     return [
-        f"virtual segment {'/'.join(map(str, vseg.id))} of broker {vseg.node_id} was given up: "
+        f"virtual segment {vseg.id} of broker {vseg.node_id} was given up: "
         f"what its leaders have not got of {(vseg.end or 0) - vseg.start} bytes is lost"
         for vseg in sorted(vsegs)
         if vseg.lost

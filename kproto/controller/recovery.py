@@ -212,10 +212,9 @@ def stuck(waiting: Counter[VsegRecord]) -> list[str]:
     lines = []
     for vseg, count in sorted(waiting.items()):
         holders = sorted({vseg.node_id, *(target.node_id for target in vseg.backups)})
-        name = "/".join(map(str, vseg.id))
         none = ", ".join(str(node_id) for node_id, _ in vseg.denied)
         lines.append(
-            f"{count} streamlets wait for virtual segment {name}: "
+            f"{count} streamlets wait for virtual segment {vseg.id}: "
             f"no broker with a copy is here; copies were on {', '.join(map(str, holders))}"
             + (f", of which {none} said to have none" if none else "")
         )

@@ -470,8 +470,7 @@ def _waiting_for(image: MetadataImage, vseg: VsegRecord, progress: _Progress) ->
     ]
     if not vseg.backups:
         parts.append(f"the only one is its owner's, broker {vseg.node_id}")
-    epoch, vlog, seq = vseg.id
-    return f"virtual segment {epoch}/{vlog}/{seq} waits for a copy: {'; '.join(parts) or 'being asked'}"
+    return f"virtual segment {vseg.id} waits for a copy: {'; '.join(parts) or 'being asked'}"
 
 
 def decide_close(

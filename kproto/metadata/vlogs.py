@@ -48,6 +48,10 @@ class VsegId(NamedTuple):
     vlog: int
     seq: int
 
+    def __str__(self) -> str:
+        """For operators, in logs and answers."""
+        return f"{self.owner_epoch}/{self.vlog}/{self.seq}"
+
 
 class VsegRecord(NamedTuple):
     """Metadata of a virtual segment. ``[start, end)`` are positions of its virtual log; ``end`` is None while

@@ -126,7 +126,7 @@ class Reach:
             or "no broker with a copy is a member"
         )
         raise NoCopyError(
-            f"virtual segment {'/'.join(map(str, record.id))} cannot be read ({told})",
+            f"virtual segment {record.id} cannot be read ({told})",
             silent=_NO_ANSWER in problems.values(),
         )
 

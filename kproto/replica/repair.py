@@ -91,7 +91,7 @@ class Repairer:
         except OSError as error:
             if error.errno in NO_SPACE:
                 return InternalError.FULL
-            self._store.poison(f"repair of {record.id}: {error}")
+            self._store.poison(f"repair of virtual segment {record.id}: {error}")
             return InternalError.REFUSED
         finally:
             del self._running[record.id]
@@ -136,7 +136,7 @@ class Repairer:
                 found = await self._work(verify, store.workers.reads)
             if not is_whole(found, record):
                 problem = found.problem or f"what it sent is sound up to position {found.end}"
-                log.error("broker %d has no sound copy of %s: %s", source, record.id, problem)
+                log.error("broker %d has no sound copy of virtual segment %s: %s", source, record.id, problem)
                 return InternalError.CONFLICT
             await self._work(partial(store.disk.datasync, fd))
             await self._work(partial(store.disk.drop_cached, fd))

@@ -126,7 +126,7 @@ class Scrub:
                 copy.problem = str(error)
                 self._service.on_damage(copy.vseg, copy.problem)
             else:
-                log.error("looking at the copy of %s failed", copy.vseg, exc_info=error)
+                log.error("looking at the copy of virtual segment %s failed", copy.vseg, exc_info=error)
             self._next_soon()
 
         self._store.workers.reads.submit(lambda: reached.append(job()), done)

@@ -589,7 +589,7 @@ def sources_of(
             if mine or sound_copies(image, record):
                 vlogs.setdefault(record.id.vlog, []).append(record)
         elif not given:
-            raise NotSealedError(f"virtual segment {'/'.join(map(str, record.id))} is not sealed")
+            raise NotSealedError(f"virtual segment {record.id} is not sealed")
     return list(vlogs.values())
 
 

@@ -35,6 +35,11 @@ def test_keys_come_back_and_sort_as_numbers(owner: int, vlog: int, seq: int) -> 
     assert vseg_key(one) < vseg_key(VsegId(owner, vlog, seq + 1)) < vseg_key(VsegId(owner, vlog + 1, 0))
 
 
+def test_operators_read_the_same_name_in_every_line() -> None:
+    """Some lines had the tuple: VsegId(owner_epoch=258, vlog=3, seq=20)."""
+    assert f"{VsegId(258, 3, 20)}" == "258/3/20"
+
+
 def test_a_record_comes_back() -> None:
     short = vseg(5, 1, 2, 7, 7)._replace(shortened=True)
     for record in (vseg(5, 1, 1), vseg(5, 1, 2, 100, 200), vseg(5, 1, 2, 7, 7), short):

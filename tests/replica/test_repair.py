@@ -150,7 +150,7 @@ def test_what_is_whole_is_not_copied_again() -> None:
 
 
 @pytest.mark.parametrize("at", [10, FILE_HEADER_SIZE + 30, FILE_HEADER_SIZE + 60 + 136 + 100])
-def test_bytes_that_change_on_the_way_are_no_copy(at: int) -> None:
+def test_bytes_that_change_on_the_way_are_no_copy(at: int, caplog: pytest.LogCaptureFixture) -> None:
     peers, _, target, _, record = source_and_target()
 
     def damage(answer: Answer) -> Answer:
@@ -160,6 +160,8 @@ def test_bytes_that_change_on_the_way_are_no_copy(at: int) -> None:
 
     peers.answers = damage
     assert repaired(target, record) == InternalError.CONFLICT
+    name = f"{VSEG.owner_epoch}/{VSEG.vlog}/{VSEG.seq}"
+    assert f"broker 8 has no sound copy of virtual segment {name}: " in caplog.text
     assert VSEG not in target.station.store.copies
     target.station.loop.run(1.0)
     assert not [name for name in target.station.disk.listdir("data/replicas") if "copying" in name]
