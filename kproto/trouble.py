@@ -1,8 +1,9 @@
 """What fails again and again is logged when it begins, then once a minute, and when it works again.
 
 A full disk lasts for hours, and who waits tries many times a second: the log must not fill what is left.
-:class:`Seldom` is for what others do wrong, who may be many, :class:`Quietly` for something large that is
-tried as a whole, and says each time all that it has to say.
+:class:`Seldom` is for what others do wrong, who may be many, :class:`Alike` for many things that fail for the
+same reason, :class:`Quietly` for something large that is tried as a whole, and says each time all that it has
+to say.
 May be imported from anywhere; imports only ``clock``.
 """
 
@@ -83,6 +84,27 @@ class Seldom:
     def level(self, whom: Hashable) -> int:
         """Of what is said of them: a warning when that `is_due`, else nothing that is shown."""
         return logging.WARNING if self.is_due(whom) else logging.INFO
+
+
+class Alike:
+    """What fails with many things, each tried again and again, for the same few reasons: a line a minute for
+    each reason. It says how many failures there were that no line told of."""
+
+    __slots__ = ("_held", "_log", "_told")
+
+    def __init__(self, log: logging.Logger, clock: Clock) -> None:
+        self._log = log
+        self._told = Seldom(clock)
+        self._held = 0
+
+    def failed(self, reason: Hashable, line: str) -> None:
+        """It did not work with one of them."""
+        if not self._told.is_due(reason):
+            self._held += 1
+            return
+        held, self._held = self._held, 0
+        more = f" ({held} more since the last line like this)" if held else ""
+        self._log.warning("%s%s", line, more)
 
 
 class Quietly:

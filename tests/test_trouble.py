@@ -5,7 +5,7 @@ import logging
 import pytest
 
 from kproto.clock import ManualClock
-from kproto.trouble import AGAIN_SECONDS, MOST_TOLD, Quietly, Seldom, Trouble
+from kproto.trouble import AGAIN_SECONDS, MOST_TOLD, Alike, Quietly, Seldom, Trouble
 
 
 def test_told_when_it_begins_then_once_a_minute_and_when_it_is_over(caplog: pytest.LogCaptureFixture) -> None:
@@ -48,6 +48,27 @@ def test_each_stranger_is_told_of_once_a_minute_and_not_all_of_many() -> None:
     assert not seldom.is_due(0)
     assert seldom.is_due(999)
     assert not seldom.is_due("c")
+
+
+def test_what_fails_with_many_for_one_reason_is_told_once_a_minute_and_counted(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    clock = ManualClock()
+    alike = Alike(logging.getLogger("kproto.test"), clock)
+    for number in range(1000):
+        alike.failed("full", f"{number}: the disk is full")
+    alike.failed("away", "7: broker 3 is away")
+    alike.failed("away", "8: broker 3 is away")
+    clock.advance(AGAIN_SECONDS)
+    alike.failed("full", "5: the disk is full")
+    clock.advance(AGAIN_SECONDS)
+    alike.failed("full", "6: the disk is full")
+    assert caplog.messages == [
+        "0: the disk is full",
+        "7: broker 3 is away (999 more since the last line like this)",
+        "5: the disk is full (1 more since the last line like this)",
+        "6: the disk is full",
+    ]
 
 
 def test_what_is_tried_as_a_whole_says_the_same_once_a_minute(caplog: pytest.LogCaptureFixture) -> None:

@@ -19,7 +19,7 @@ from kproto.controller.repair import Repair, Repairs, decide_repaired
 from kproto.errors import KafkaError
 from kproto.net.ports import PeerError, PeersPort
 from kproto.replica import messages
-from kproto.trouble import Trouble
+from kproto.trouble import Alike, Trouble
 from kproto.wire.internal import Api, InternalError
 
 if TYPE_CHECKING:
@@ -64,6 +64,7 @@ class Upkeep:
         "_changes",
         "_clock",
         "_controller",
+        "_failures",
         "_peers",
         "_repairs",
         "_seen",
@@ -97,6 +98,7 @@ class Upkeep:
         self._urgent = asyncio.Event()
         """A recovery waits for one: no time to rest."""
         self._awaited: Set[VsegId] = frozenset()
+        self._failures = Alike(log, clock)
 
     def follow(self, brokers: Mapping[int, BrokerRecord], now: float) -> None:
         """The members changed: one who came may have what a recovery waits for."""
@@ -190,7 +192,8 @@ class Upkeep:
                     )
                 )
         except (PeerError, KafkaError) as error:
-            log.warning("a copy of %s could not be made: %s", repair.vseg.key, error)
+            line = f"a copy of virtual segment {repair.vseg.id} could not be made: {error}"
+            self._failures.failed((repair.target.node_id, str(error)), line)
         finally:
             self._repairs.ended(repair, done, self._clock.monotonic(), for_want, answered)
             self.look_again()

@@ -23,6 +23,7 @@ from kproto.replica.pace import Pace
 from kproto.replica.rules import Presence
 from kproto.replica.store import COPYING, ReplicaStore
 from kproto.replica.stored_file import NOT_THERE, Inspection, inspect
+from kproto.trouble import Alike
 from kproto.vlog.frame import FILE_HEADER_SIZE
 from kproto.vlog.journal import file_name as journal_name
 from kproto.vlog.kept import KEPT
@@ -54,6 +55,7 @@ class Repairer:
         self._journal_directory = journal_directory
         self._pace = pace
         self._running: dict[VsegId, asyncio.Task[InternalError]] = {}
+        self._failures = Alike(log, store.clock)
         self.bytes = 0
         """Copied so far from other brokers."""
 
@@ -86,7 +88,8 @@ class Repairer:
                 return InternalError.NONE
             return await self._copy(record, end, source)
         except PeerError as error:  # which says nothing about the copy there
-            log.warning("repair of %s from broker %d: %s", record.id, source, error)
+            line = f"virtual segment {record.id} could not be copied from broker {source}: {error}"
+            self._failures.failed((source, str(error)), line)
             return InternalError.REFUSED
         except OSError as error:
             if error.errno in NO_SPACE:

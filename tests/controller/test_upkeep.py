@@ -13,8 +13,10 @@ from kproto.controller import upkeep
 from kproto.controller.loop import ControllerLoop
 from kproto.controller.upkeep import Upkeep
 from kproto.metadata.vlogs import VsegId
+from kproto.net.ports import Done
+from kproto.wire.internal import Api
 
-from .sim_cluster import SimCluster
+from .sim_cluster import SimBroker, SimCluster
 from .virtual_time import run_virtual
 
 REST_S = 8.0
@@ -77,6 +79,40 @@ def test_who_comes_is_asked_at_once_for_what_a_recovery_waits_for() -> None:
         await cluster.stop()
 
     run_virtual(body())
+
+
+def test_that_a_target_does_not_answer_is_not_said_of_each_copy(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    """A line for each of them and each try: thousands, while a broker hangs."""
+    tries: list[int] = []
+
+    def serve(cluster: SimCluster, broker: SimBroker, api: int, body: memoryview, done: Done) -> None:
+        if api == Api.REPAIR:
+            tries.append(broker.node)
+            done(None)
+        else:
+            real(cluster, broker, api, body, done)
+
+    real = SimCluster._serve
+    monkeypatch.setattr(SimCluster, "_serve", serve)
+
+    async def body() -> None:
+        cluster = SimCluster(4)
+        await cluster.start()
+        await cluster.topic("t", 4, 3)
+        for seq in range(20):
+            await cluster.write(2, seq, 100 * seq, 100 * seq + 100)
+        cluster.kill(2)
+        await cluster.sleep(90)
+        await cluster.stop()
+
+    run_virtual(body())
+    told = [line for line in caplog.messages if "could not be made" in line]
+    assert len(tries) > 20
+    assert 1 < len(told) <= 2 * len(set(tries))
+    assert all(line.startswith("a copy of virtual segment 2/0/") for line in told)
+    assert sum("more since" in line for line in told) > 0
 
 
 def test_what_nobody_expected_ends_no_part_of_the_controller(

@@ -181,6 +181,18 @@ def test_short_sources_full_disks_and_open_vsegs() -> None:
     assert isinstance(target.service.repairer, Repairer)
 
 
+def test_that_a_source_is_away_is_not_said_of_each_virtual_segment(caplog: pytest.LogCaptureFixture) -> None:
+    """A broker that goes away with thousands made thousands of lines, with each try again."""
+    peers, _, target, _, record = source_and_target()
+    del peers.services[8]
+    for seq in range(1, 51):
+        other = record._replace(id=record.id._replace(seq=seq))
+        assert repaired(target, other) == InternalError.REFUSED
+    name = f"{VSEG.owner_epoch}/{VSEG.vlog}/1"
+    (line,) = caplog.messages
+    assert line.startswith(f"virtual segment {name} could not be copied from broker 8: ")
+
+
 def test_who_cannot_be_reached_has_not_said_that_it_has_none() -> None:
     """What an owner has in its journal is given up by command once it said that it has none, not because
     the network between it and whoever was to have a copy was cut (18b, 22)."""
