@@ -6,15 +6,21 @@ import contextlib
 import signal
 import sys
 import time
-from collections.abc import Collection, Iterator
+from collections import Counter
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from http.client import HTTPException
 from typing import TYPE_CHECKING, Any, Final
 
 import click
 
-from kproto.cli.cluster import Cluster, require
+from kproto.cli.cluster import Cluster, names_of, require
 from kproto.errors import ErrorCode
 from kproto.local_cluster import DEAD, INTERRUPTS, RUNNING, ClusterError, LocalCluster, heard
+from kproto.wire.generated.alter_partition_reassignments import (
+    AlterPartitionReassignmentsRequest,
+    ReassignablePartition,
+    ReassignableTopic,
+)
 from kproto.wire.generated.incremental_alter_configs import (
     AlterableConfig,
     AlterConfigsResource,
@@ -28,14 +34,16 @@ if TYPE_CHECKING:
 BROKER: Final = 4
 SET, DELETE = 0, 1
 INCREMENTAL_ALTER_CONFIGS: Final = 44
+ALTER_PARTITION_REASSIGNMENTS: Final = 45
 UNREGISTER_BROKER: Final = 64
 LOOK_S: Final = 0.2
 ANSWER_S: Final = 10.0
 
 
 def decommission(local: LocalCluster, number: int, timeout_s: float) -> None:
-    """Drain a broker, stop it, have it forgotten. Raises ClusterError: it keeps the metadata, the others are
-    too few, or it takes longer than ``timeout_s``; then it is a broker like others again."""
+    """Drain a broker, stop it, have it forgotten; one that is dead is a replica no more. Raises ClusterError:
+    it keeps the metadata, the others are too few, it is dead and has the only copy of something, or it takes
+    longer than ``timeout_s``; then it is a broker like others again."""
     node = local.node(number)
     if local.keeps_metadata(number):
         raise ClusterError(f"node {number} keeps the metadata of this cluster")
@@ -43,18 +51,21 @@ def decommission(local: LocalCluster, number: int, timeout_s: float) -> None:
     if other is None:
         raise ClusterError("no other broker is running")
     address = f"127.0.0.1:{other.port}"
-    if local.state(node) != DEAD:
-        with _ended_by_signals(), Cluster(address) as cluster:
-            able = set(cluster.members()) - set(map(int, _draining(other))) - {number}
-            _require_room(cluster.metadata(None), able, number)
+    with _ended_by_signals(), Cluster(address) as cluster:
+        able = set(cluster.members()) - set(map(int, _draining(other))) - {number}
+        metadata = cluster.metadata(None)
+        _require_room(metadata, able, number)
+        if local.state(node) == DEAD:
+            _replace(cluster, metadata, able, number)
+        else:
             try:
                 _set_draining(cluster, number, SET)
                 _drain(other, number, time.monotonic() + timeout_s)
             except BaseException:
                 _give_up(local, number)
                 raise
-        local.refresh()  # somebody may have restarted it meanwhile
-        local.stop([number])
+            local.refresh()  # somebody may have restarted it meanwhile
+            local.stop([number])
     with Cluster(address) as cluster:  # another connection: one that is idle for so long is closed
         _unregister(cluster, number)
     local.forget(number)
@@ -87,6 +98,60 @@ def _require_room(metadata: Any, able: Collection[int], number: int) -> None:
                 f"broker {number} is needed: {topic.name} has {copies} copies, and of other brokers "
                 f"{len(able)} are live and not drained themselves"
             )
+
+
+def _replace(cluster: Cluster, metadata: Any, able: Collection[int], number: int) -> None:
+    """Others are replicas in the place of a dead broker. Raises ClusterError when it is the only one of
+    something, ClickException when a partition stays as it is."""
+    only = [
+        (topic.name, part.partition_index)
+        for topic in metadata.topics
+        for part in topic.partitions
+        if part.replica_nodes == [number]
+    ]
+    if only:
+        names = names_of(only[:1]) + (f" and {len(only) - 1} other partitions" if only[1:] else "")
+        raise ClusterError(f"broker {number} is dead and has the only copy of {names}: start it again")
+    for topic in replacements(metadata, able, number):
+        request = AlterPartitionReassignmentsRequest(topics=[topic])
+        answer = cluster.any.call(ALTER_PARTITION_REASSIGNMENTS, request)
+        require(answer.error_code, topic.name, answer.error_message)
+        for part in answer.responses[0].partitions:
+            require(part.error_code, names_of([(topic.name, part.partition_index)]), part.error_message)
+
+
+def replacements(metadata: Any, able: Collection[int], number: int) -> list[ReassignableTopic]:
+    """Replicas without that broker: one of those who are ``able`` in its place, in another rack than those
+    that stay if there is such, and the one with the fewest. Neighbours with the same replicas get the same
+    ones, since they may be in one streamlet."""
+    racks = {broker.node_id: broker.rack for broker in metadata.brokers if broker.rack is not None}
+    every = (part for topic in metadata.topics for part in topic.partitions)
+    load = Counter(node for part in every for node in part.replica_nodes)
+    found = []
+    for topic in metadata.topics:
+        partitions: list[ReassignablePartition] = []
+        before: list[int] = []
+        after: list[int] = []
+        for part in sorted(topic.partitions, key=lambda part: int(part.partition_index)):
+            if part.replica_nodes != before:
+                before = part.replica_nodes
+                after = _without(number, before, able, racks, load) if number in before else before
+            if number in before:
+                partitions.append(ReassignablePartition(part.partition_index, after))
+        if partitions:
+            found.append(ReassignableTopic(topic.name, partitions))
+    return found
+
+
+def _without(
+    number: int, replicas: Sequence[int], able: Collection[int], racks: Mapping[int, str], load: Counter[int]
+) -> list[int]:
+    """They, with another one in the place of that broker, which is one of them."""
+    taken = Counter(racks[node] for node in replicas if node != number and node in racks)
+    fresh = [node for node in able if node not in replicas]
+    newcomer = min(fresh, key=lambda node: (taken[racks[node]] if node in racks else 0, load[node], node))
+    load[newcomer] += 1
+    return [newcomer if node == number else node for node in replicas]
 
 
 def _set_draining(cluster: Cluster, number: int, operation: int) -> None:

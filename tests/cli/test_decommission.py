@@ -21,8 +21,10 @@ from kproto.wire.generated.create_topics import (
     CreatableTopic,
     CreateTopicsRequest,
 )
+from kproto.wire.generated.delete_topics import DeleteTopicsRequest, DeleteTopicState
 from kproto.wire.generated.metadata import (
     MetadataResponse,
+    MetadataResponseBroker,
     MetadataResponsePartition,
     MetadataResponseTopic,
 )
@@ -206,3 +208,58 @@ def test_a_broker_may_be_taken_out_in_any_thread(started: Callable[[int], LocalC
     with ThreadPoolExecutor() as threads:
         threads.submit(decommission.decommission, local, 2, 60.0).result()
     assert [node.node for node in local.nodes] == [1]
+
+
+def test_a_dead_broker_is_a_replica_no_more(started: Callable[[int], LocalCluster]) -> None:
+    """It stayed one of topics that it had copies of, which had one too few for ever then; nobody looked
+    whether the others were enough."""
+    local = started(4)
+    address = f"127.0.0.1:{local.nodes[0].port}"
+    assigned = {"three": [[1, 2, 3], [3, 4, 1]], "four": [[1, 2, 3, 4]], "one": [[4], [3]]}
+    with Cluster(address) as cluster:
+        for name, replicas in assigned.items():
+            placed = [
+                CreatableReplicaAssignment(partition_index=n, broker_ids=r) for n, r in enumerate(replicas)
+            ]
+            topic = CreatableTopic(name=name, num_partitions=-1, replication_factor=-1, assignments=placed)
+            created = cluster.any.call(19, CreateTopicsRequest(topics=[topic], timeout_ms=30_000))
+            assert [each.error_code for each in created.topics] == [0]
+
+    def delete(name: str) -> None:
+        with Cluster(address) as cluster:
+            request = DeleteTopicsRequest(topics=[DeleteTopicState(name=name)], topic_names=[name])
+            assert [each.error_code for each in cluster.any.call(20, request).responses] == [0]
+
+    local.kill(3)
+    with pytest.raises(
+        ClusterError, match=r"^broker 3 is needed: four has 4 copies, and of other brokers 3 are"
+    ):
+        decommission.decommission(local, 3, 60.0)
+    delete("four")
+    with pytest.raises(
+        ClusterError, match=r"^broker 3 is dead and has the only copy of one-1: start it again$"
+    ):
+        decommission.decommission(local, 3, 60.0)
+    delete("one")
+    decommission.decommission(local, 3, 60.0)
+    assert [node.node for node in local.nodes] == [1, 2, 4]
+    with Cluster(address) as cluster:
+        parts = sorted(cluster.topic("three").partitions, key=lambda part: int(part.partition_index))
+    assert [part.replica_nodes for part in parts] == [[1, 2, 4], [2, 4, 1]]
+    assert [sorted(part.isr_nodes) for part in parts] == [[1, 2, 4]] * 2
+
+
+def test_other_replicas_go_to_other_racks_and_are_shared_by_neighbours() -> None:
+    """With several groups of a streamlet its partitions have the same replicas."""
+    racks = ("a", "b", "c", "b", "c", "c")
+    brokers = [MetadataResponseBroker(node_id=node, rack=rack) for node, rack in enumerate(racks, 1)]
+    replicas = ([1, 2, 3], [1, 2, 3], [1, 4, 5], [3, 1, 4])
+    partitions = [
+        MetadataResponsePartition(partition_index=index, replica_nodes=nodes)
+        for index, nodes in enumerate(replicas)
+    ]
+    topics = [MetadataResponseTopic(name="orders", partitions=partitions[::-1])]
+    found = decommission.replacements(MetadataResponse(brokers=brokers, topics=topics), {1, 2, 4, 5, 6}, 3)
+    assert [topic.name for topic in found] == ["orders"]
+    after = [(part.partition_index, part.replicas) for part in found[0].partitions]
+    assert after == [(0, [1, 2, 6]), (1, [1, 2, 6]), (3, [5, 1, 4])]
