@@ -6,7 +6,10 @@ import re
 import sys
 import time
 from collections.abc import Callable, Iterable
+from contextlib import suppress
 from dataclasses import dataclass
+from queue import Empty, SimpleQueue
+from threading import Lock, Thread
 from types import TracebackType
 from typing import Any, Final
 
@@ -35,7 +38,7 @@ creates may be there, too."""
 NO_LEADER: Final = -1
 PLAINTEXT: Final = re.compile(r"\s*plaintext://", re.IGNORECASE)
 LONG_S: Final = 1.0
-"""A request that is answered takes less."""
+"""A request that is answered takes less: of several brokers another one is asked then, too."""
 GIVE_UP_S: Final = 30.0
 """Who says nothing for so long does not answer."""
 NEW_TOPIC_S: Final = 3.0
@@ -168,15 +171,44 @@ def _addresses(bootstrap: str) -> list[tuple[str, int]]:
 
 
 def open_any(bootstrap: str, within_s: float = GIVE_UP_S) -> Session:
-    """A session with the first broker of a list that answers. Raises ClickException when none does."""
-    refused = None
-    for host, port in _addresses(bootstrap):
+    """A session with the first broker of a list that answers. Who says nothing is waited for while others are
+    asked. Raises ClickException when none does."""
+    addresses = list(dict.fromkeys(_addresses(bootstrap)))
+    if len(addresses) == 1:
+        return open_session(*addresses[0], within_s)
+    until = time.monotonic() + within_s
+    said: SimpleQueue[tuple[str, int]] = SimpleQueue()
+    refused: dict[tuple[str, int], Exception] = {}
+    found: list[Session] = []
+    lock = Lock()
+
+    def ask(where: tuple[str, int]) -> None:
         try:
-            return open_session(host, port, within_s)
-        except click.ClickException as error:
-            refused = refused or error
-    assert refused is not None
-    raise refused
+            session = open_session(*where, max(until - time.monotonic(), LONG_S))
+        except Exception as error:
+            refused[where] = error
+        else:
+            with lock:
+                is_first = not found
+                found.append(session)
+            if not is_first:
+                session.client.close()
+        said.put(where)
+
+    for each in addresses:
+        Thread(target=ask, args=(each,), daemon=True).start()
+        with suppress(Empty):
+            said.get(timeout=LONG_S)
+        if found:
+            return found[0]
+    while not found and len(refused) < len(addresses):
+        said.get()
+    if found:
+        return found[0]
+    first = refused[addresses[0]]
+    if isinstance(first, Passing):
+        raise Passing(f"{first.message}; of {len(refused)} brokers none answers")
+    raise first
 
 
 class Cluster:

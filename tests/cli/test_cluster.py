@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import socket
+import time
 from threading import Thread
 from types import SimpleNamespace
 from typing import Any
@@ -71,6 +72,38 @@ def test_who_speaks_something_else() -> None:
         with pytest.raises(click.ClickException, match="does it speak TLS, or HTTP"):
             cluster.open_any(f"127.0.0.1:{server.getsockname()[1]}")
         answering.join()
+
+
+def test_brokers_that_say_nothing_are_waited_for_all_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As those that wait for a controller. It took half a minute for each; and one that hangs, named first,
+    kept the others from being asked for so long."""
+    monkeypatch.setattr(cluster, "LONG_S", 0.1)
+    silent = [socket.create_server(("127.0.0.1", 0)) for _ in range(4)]
+    names = [f"127.0.0.1:{each.getsockname()[1]}" for each in silent]
+    began = time.monotonic()
+    with pytest.raises(click.ClickException) as failed:
+        cluster.open_any(",".join(names), 2.0)
+    assert time.monotonic() - began < 6.0
+    assert failed.value.message == f"{names[0]}: no answer in 2 s; of 4 brokers none answers"
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        name = f"127.0.0.1:{server.getsockname()[1]}"
+        Thread(target=_answer, args=(server,), daemon=True).start()
+        began = time.monotonic()
+        session = cluster.open_any(",".join((*names, name)), 60.0)
+        session.client.close()
+        assert time.monotonic() - began < 30.0
+        assert session.address == name
+    for each in silent:
+        each.close()
+
+
+def _answer(server: socket.socket) -> None:
+    """One request, which is ApiVersions, as a broker that serves nothing."""
+    with server.accept()[0] as connection:
+        request = connection.recv(1000)
+        body = request[8:12] + b"\0\0\1" + b"\0\0\0\0\0"
+        connection.sendall(len(body).to_bytes(4) + body)
+        connection.recv(1)
 
 
 @pytest.mark.parametrize("first", [ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, ErrorCode.LEADER_NOT_AVAILABLE])
