@@ -64,6 +64,10 @@ class ClusterError(Exception):
     """The cluster cannot do that; the message is one line for the operator."""
 
 
+class NotYetError(ClusterError):
+    """A broker that was started runs, and is no member of the cluster yet: it waits for something."""
+
+
 @dataclass(slots=True)
 class Node:
     """One broker. ``pid`` is 0 while it was never started; ``born`` is the process's start time in ticks."""
@@ -194,7 +198,10 @@ class LocalCluster:
     # Doing things
 
     def start(self, nodes: Iterable[int] | None = None, *, wait: bool = True) -> None:
-        """Start the brokers that are not running (all, or ``nodes``) and wait until clients can connect."""
+        """Start the brokers that are not running (all, or ``nodes``) and wait until clients can connect.
+
+        Raises :class:`ClusterError`; :class:`NotYetError` of one that is left running.
+        """
         with self._locked():
             self.refresh()
             wanted = [self.node(n) for n in nodes] if nodes is not None else self.nodes
@@ -362,10 +369,13 @@ class LocalCluster:
                 return
             except OSError:
                 time.sleep(0.01)
-        ended = "it ended and has logged nothing"
-        silent = ended if self.state(node) == DEAD else f"it has logged nothing in {START_TIMEOUT_S:.0f} s"
-        said = self._said(node.node) or silent
-        raise ClusterError(f"node {node.node} did not start: {said}")
+        said = self._said(node.node)
+        if self.state(node) == DEAD:
+            raise ClusterError(f"node {node.node} did not start: {said or 'it ended and has logged nothing'}")
+        raise NotYetError(
+            f"node {node.node} has started, but is no member of the cluster yet after {START_TIMEOUT_S:g} s: "
+            f"{said or 'it has logged nothing'}"
+        )
 
     def _said(self, number: int) -> str:
         """The end of what a broker has logged since it was started last."""

@@ -23,7 +23,7 @@ from kproto.cli.launch import LaunchError, launch
 from kproto.cli.main import main
 from kproto.directory import IDENTITY_FILE, open_directory
 from kproto.disk import Disk
-from kproto.local_cluster import DEAD, RUNNING, ClusterError, LocalCluster, Node, process_of
+from kproto.local_cluster import DEAD, RUNNING, ClusterError, LocalCluster, Node, NotYetError, process_of
 from kproto.metadata.opening import SQLITE_FILE
 
 SECRET = 'a "b" \\c\t\x7f\U0001f600'
@@ -215,6 +215,25 @@ def test_one_that_cannot_start_says_why(tmp_path: Path) -> None:
     with pytest.raises(ClusterError, match=r"node 1 did not start: .*kproto\.vlogs\.per\.broker"):
         cluster.start()
     assert Path(cluster.log_path(1)).read_text().count("\n") == 1
+
+
+def test_one_that_waits_is_not_said_to_have_failed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """For the controller here; it joins later. "It did not start" was said of it."""
+    cluster = LocalCluster.create(str(tmp_path / "cluster"), 2, 0, {})
+    cluster.start()
+    cluster.stop()
+    try:
+        with monkeypatch.context() as impatient:
+            impatient.setattr(local_cluster, "START_TIMEOUT_S", 0.5)
+            with pytest.raises(
+                NotYetError, match=r"^node 2 has started, but is no member .* yet after 0\.5 s: "
+            ):
+                cluster.start([2])
+        assert cluster.state(cluster.node(2)) == RUNNING
+        cluster.start([1])
+        wait_until("it joins", lambda: not local_cluster.is_free(cluster.node(2).metrics_port))
+    finally:
+        cluster.stop()
 
 
 def test_who_has_one_of_its_ports_is_not_taken_for_it(tmp_path: Path) -> None:

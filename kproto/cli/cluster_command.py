@@ -10,7 +10,7 @@ from click.core import ParameterSource
 
 from kproto.cli.arguments import CONFIG_ERROR_EXIT, fail, set_option
 from kproto.cli.output import print_rows
-from kproto.local_cluster import FILE, ClusterError, LocalCluster, check_settings
+from kproto.local_cluster import FILE, ClusterError, LocalCluster, NotYetError, check_settings
 
 DEFAULT_DATA_DIR: Final = "./kproto-cluster"
 COMMAND_LINE: Final = ParameterSource.COMMANDLINE
@@ -75,8 +75,10 @@ def start(brokers: int, base_port: int, given: dict[str, str], metadata: str, da
         local = LocalCluster.create(data_dir, brokers, base_port, settings)
         try:
             local.start()
-        except BaseException:  # Ctrl-C above all
+        except BaseException as error:  # Ctrl-C above all
             local.discard()
+            if isinstance(error, NotYetError):
+                raise ClusterError(f"all brokers are stopped again: {error}") from None
             raise
     click.echo(f"{len(local.nodes)} brokers; bootstrap servers: {local.bootstrap_servers}")
 

@@ -16,6 +16,7 @@ import pytest
 from click.testing import CliRunner
 
 from bench.failover.promises import wait_until
+from kproto import local_cluster
 from kproto.cli.main import main
 from kproto.local_cluster import LocalCluster, free_port, process_of
 from kproto.testing import kafka_broker
@@ -99,6 +100,18 @@ def test_ctrl_c_in_the_first_start_leaves_nothing(tmp_path: Path, waiting: bool)
             starting.kill()
             for pid in [pid for log in logs for pid in writing_to(log)]:
                 os.kill(pid, signal.SIGKILL)
+
+
+def test_a_first_start_that_takes_too_long_says_that_nothing_runs_on(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(local_cluster, "START_TIMEOUT_S", 0.2)
+    given = ["cluster", "start", "--data-dir", str(tmp_path), "--brokers", "1", "--base-port", "0"]
+    done = CliRunner().invoke(main, [*given, "--metadata", f"etcd://127.0.0.1:{free_port()}/p"])
+    said = "node 1 has started, but is no member of the cluster yet after 0.2 s: "
+    assert done.output.startswith("kproto: all brokers are stopped again: " + said)
+    assert done.exit_code == 2
+    assert not LocalCluster.exists(str(tmp_path))
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
