@@ -51,6 +51,13 @@ DIRECTED: Final = [
         AT_ONCE,
     ),
     Mutation(
+        "of two copies one is left",
+        "12b, 17",
+        ((controller, "is_leaving"),),
+        _always(False),
+        AT_ONCE,
+    ),
+    Mutation(
         "what is in flight is left",
         "12b",
         ((kproto.replica.handing_over, "all_durable"),),

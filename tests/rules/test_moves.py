@@ -8,6 +8,7 @@ from pathlib import Path
 
 from kproto.check import InvariantError
 from kproto.controller.moves import HandOver, Wish, decide_handed_over, decide_moves, decide_tidy
+from kproto.controller.repair import Repairs, decide_repaired, owed
 from kproto.controller.sources import Sources
 from kproto.controller.vsegs import decide_close_vsegs
 from kproto.metadata.records import ANYWHERE, ONLINE, RECOVERING
@@ -154,6 +155,27 @@ def test_who_hands_over_leaves_as_many_copies_as_there_may_be_losses() -> None:
     can = Sources(world.image, world.table).candidates(record)
     promise(record.leader == 1 or record.leader in can, f"S1: two of three copies are lost: {record}, {left}")
     assert (record.leader, record.state) == (1, ONLINE)
+
+
+@needs("of two copies one is left")
+def test_of_two_copies_one_may_be_lost_after_a_move_as_before() -> None:
+    """Broker 1 leads, with one backup of what it wrote, and hands over when it need not wait any more; the
+    backup loses its disk at once. Broker 1 has lost nothing, but its files count no more (2b, 12b, 17)."""
+    world = cluster(4, t=(1, 2, [1]))
+    vseg = world.open(1, 0, 0, 2)
+    world.commit(decide_close_vsegs(world.image, world.table, 1, [(vseg.id, 500)]))
+    begin(world, 2)
+    repairs = Repairs(0)
+    while any(owed(world.image, world.table, [world.streamlet("t")])):
+        (order,) = repairs.plan(world.image, world.table, world.now).orders
+        assert world.commit(decide_repaired(world.image, world.table, order))
+    assert hand_over(world)
+    (backup,) = vseg.backups
+    world.fence(backup.node_id)
+    world.register(backup.node_id, store="another")
+    can = Sources(world.image, world.table).candidates(world.streamlet("t"))
+    promise(can, "S1: one of two copies is lost, and nobody can lead")
+    assert can == [1, 2, 3, 4]
 
 
 @needs("what came later is waited for")
