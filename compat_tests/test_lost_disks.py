@@ -110,6 +110,31 @@ def test_the_journal_of_a_killed_owner_stays_until_there_are_enough_copies(tmp_p
         wait_until("the journal is given back", lambda: not list(journal.glob("*.kept")))
 
 
+@pytest.mark.parametrize("moved_to", [[3, 4], [3, 2]], ids=["reassigned", "elected"])
+def test_of_two_copies_one_may_be_lost_as_soon_as_another_broker_leads(
+    tmp_path: Path, moved_to: list[int]
+) -> None:
+    """The old leader has everything in its files, which count no more: another copy is made before it goes.
+    When the new one lost its disk at once, records were lost (12b, 17)."""
+    with own_cluster(tmp_path, settings=SETTINGS) as cluster:
+        bootstrap = cluster.bootstrap_servers
+        topic = create_topic(bootstrap, "two", 1, None, 2)
+        records = plain(os.urandom(100_000) for _ in range(60))
+        with Admin(bootstrap) as admin:
+            for replicas in ([2, 3], moved_to):
+                admin.reassign(topic, {0: replicas})
+                admin.elect_preferred(topic, [0])
+                if replicas == [2, 3]:
+                    client = producer(bootstrap, acks="all", compression_type="none")
+                    assert send_all(client, topic, 0, records) == list(range(len(records)))
+                    await_copies(cluster)
+        lose_disks(cluster, 3)
+        assert read_samples(bootstrap, topic, 0) == records
+        cluster.start([3])
+        await_copies(cluster)
+        assert read_samples(bootstrap, topic, 0) == records
+
+
 def accept_loss(cluster: LocalCluster, *words: str) -> list[dict[str, Any]]:
     command = (sys.executable, "-m", "kproto.cli.main", "recovery", "accept-loss", *words, "--json")
     where = ("--bootstrap", f"127.0.0.1:{cluster.nodes[0].port}")
