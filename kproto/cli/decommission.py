@@ -7,13 +7,13 @@ import signal
 import sys
 import time
 from collections import Counter
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from http.client import HTTPException
 from typing import TYPE_CHECKING, Any, Final
 
 import click
 
-from kproto.cli.cluster import Cluster, names_of, require
+from kproto.cli.cluster import DESCRIBE_CLUSTER, NO_LEADER, Cluster, names_of, require
 from kproto.errors import ErrorCode
 from kproto.local_cluster import DEAD, INTERRUPTS, RUNNING, ClusterError, LocalCluster, heard
 from kproto.wire.generated.alter_partition_reassignments import (
@@ -21,6 +21,7 @@ from kproto.wire.generated.alter_partition_reassignments import (
     ReassignablePartition,
     ReassignableTopic,
 )
+from kproto.wire.generated.describe_cluster import DescribeClusterRequest
 from kproto.wire.generated.incremental_alter_configs import (
     AlterableConfig,
     AlterConfigsResource,
@@ -42,8 +43,8 @@ ANSWER_S: Final = 10.0
 
 def decommission(local: LocalCluster, number: int, timeout_s: float) -> None:
     """Drain a broker, stop it, have it forgotten; one that is dead is a replica no more. Raises ClusterError:
-    it keeps the metadata, the others are too few, it is dead and has the only copy of something, or it takes
-    longer than ``timeout_s``; then it is a broker like others again."""
+    it keeps the metadata, the others are too few, it is dead and may have the only copy of something, or it
+    takes longer than ``timeout_s``; then it is a broker like others again."""
     node = local.node(number)
     if local.keeps_metadata(number):
         raise ClusterError(f"node {number} keeps the metadata of this cluster")
@@ -53,10 +54,11 @@ def decommission(local: LocalCluster, number: int, timeout_s: float) -> None:
     address = f"127.0.0.1:{other.port}"
     with _ended_by_signals(), Cluster(address) as cluster:
         able = set(cluster.members()) - set(map(int, _draining(other))) - {number}
-        metadata = cluster.metadata(None)
-        _require_room(metadata, able, number)
+        _require_room(cluster.metadata(None), able, number)
         if local.state(node) == DEAD:
-            _replace(cluster, metadata, able, number)
+            _require_others(cluster, number)
+            _unregister(cluster, number)  # first: it is refused before anything was moved
+            _replace(cluster, able, number)
         else:
             try:
                 _set_draining(cluster, number, SET)
@@ -100,19 +102,44 @@ def _require_room(metadata: Any, able: Collection[int], number: int) -> None:
             )
 
 
-def _replace(cluster: Cluster, metadata: Any, able: Collection[int], number: int) -> None:
-    """Others are replicas in the place of a dead broker. Raises ClusterError when it is the only one of
-    something, ClickException when a partition stays as it is."""
-    only = [
-        (topic.name, part.partition_index)
-        for topic in metadata.topics
-        for part in topic.partitions
-        if part.replica_nodes == [number]
-    ]
-    if only:
-        names = names_of(only[:1]) + (f" and {len(only) - 1} other partitions" if only[1:] else "")
-        raise ClusterError(f"broker {number} is dead and has the only copy of {names}: start it again")
-    for topic in replacements(metadata, able, number):
+def _require_others(cluster: Cluster, number: int) -> None:
+    """All that a dead broker had is led by others. Raises ClusterError when it is the only replica of
+    something, or when what has several has no leader for long: the copy that such partitions wait for may be
+    on any broker, whoever their replicas are."""
+    until = time.monotonic() + ANSWER_S
+    while True:
+        topics = cluster.metadata(None).topics
+        every = [(topic.name, part) for topic in topics for part in topic.partitions]
+        if only := _named((name, part) for name, part in every if part.replica_nodes == [number]):
+            raise ClusterError(f"broker {number} is dead and has the only copy of {only}: start it again")
+        unled = _named(
+            (name, part)
+            for name, part in every
+            if len(part.replica_nodes) > 1 and part.leader_id in (NO_LEADER, number)
+        )
+        if not unled:
+            return
+        if time.monotonic() > until:
+            raise ClusterError(
+                f"broker {number} is dead and may have the only copy of something: {unled} "
+                "wait for a leader. Start it again, or others that are dead"
+            )
+        time.sleep(LOOK_S)
+
+
+def _named(partitions: Iterable[tuple[str, Any]]) -> str:
+    """The first one, and how many more; empty when there is none."""
+    names = [(topic, part.partition_index) for topic, part in partitions]
+    return names_of(names[:1]) + (f" and {len(names) - 1} other partitions" if names[1:] else "")
+
+
+def _replace(cluster: Cluster, able: Collection[int], number: int) -> None:
+    """Others are replicas in the place of a dead broker, and of those beside it that were forgotten before.
+    Raises ClickException when a partition stays as it is."""
+    known = cluster.any.call(DESCRIBE_CLUSTER, DescribeClusterRequest(include_fenced_brokers=True))
+    require(known.error_code, "the cluster", known.error_message)
+    registered = {broker.broker_id for broker in known.brokers}
+    for topic in replacements(cluster.metadata(None), able, number, registered):
         request = AlterPartitionReassignmentsRequest(topics=[topic])
         answer = cluster.any.call(ALTER_PARTITION_REASSIGNMENTS, request)
         require(answer.error_code, topic.name, answer.error_message)
@@ -120,10 +147,13 @@ def _replace(cluster: Cluster, metadata: Any, able: Collection[int], number: int
             require(part.error_code, names_of([(topic.name, part.partition_index)]), part.error_message)
 
 
-def replacements(metadata: Any, able: Collection[int], number: int) -> list[ReassignableTopic]:
+def replacements(
+    metadata: Any, able: Collection[int], number: int, registered: Collection[int]
+) -> list[ReassignableTopic]:
     """Replicas without that broker: one of those who are ``able`` in its place, in another rack than those
-    that stay if there is such, and the one with the fewest. Neighbours with the same replicas get the same
-    ones, since they may be in one streamlet."""
+    that stay if there is such, and the one with the fewest; and in that of others who are not ``registered``,
+    with whom the controller takes none. Neighbours with the same replicas get the same ones, since they may
+    be in one streamlet."""
     racks = {broker.node_id: broker.rack for broker in metadata.brokers if broker.rack is not None}
     every = (part for topic in metadata.topics for part in topic.partitions)
     load = Counter(node for part in every for node in part.replica_nodes)
@@ -134,8 +164,10 @@ def replacements(metadata: Any, able: Collection[int], number: int) -> list[Reas
         after: list[int] = []
         for part in sorted(topic.partitions, key=lambda part: int(part.partition_index)):
             if part.replica_nodes != before:
-                before = part.replica_nodes
-                after = _without(number, before, able, racks, load) if number in before else before
+                before = after = part.replica_nodes
+                gone = [node for node in before if node == number or node not in registered]
+                for each in gone if number in before else ():
+                    after = _without(each, gone, after, able, racks, load)
             if number in before:
                 partitions.append(ReassignablePartition(part.partition_index, after))
         if partitions:
@@ -144,10 +176,16 @@ def replacements(metadata: Any, able: Collection[int], number: int) -> list[Reas
 
 
 def _without(
-    number: int, replicas: Sequence[int], able: Collection[int], racks: Mapping[int, str], load: Counter[int]
+    number: int,
+    gone: Collection[int],
+    replicas: Sequence[int],
+    able: Collection[int],
+    racks: Mapping[int, str],
+    load: Counter[int],
 ) -> list[int]:
-    """They, with another one in the place of that broker, which is one of them."""
-    taken = Counter(racks[node] for node in replicas if node != number and node in racks)
+    """They, with another one in the place of that broker, which is one of them and of those who are
+    ``gone``."""
+    taken = Counter(racks[node] for node in replicas if node not in gone and node in racks)
     fresh = [node for node in able if node not in replicas]
     newcomer = min(fresh, key=lambda node: (taken[racks[node]] if node in racks else 0, load[node], node))
     load[newcomer] += 1
@@ -208,10 +246,13 @@ def _draining(other: Node) -> dict[str, dict[str, int]]:
 
 
 def _unregister(cluster: Cluster, number: int) -> None:
-    """It is no member any more, or will not be in a moment."""
+    """It is no member any more, or will not be in a moment. Who began this before, and was ended, may have
+    had it forgotten already."""
     until = time.monotonic() + ANSWER_S
     while True:
         answer = cluster.any.call(UNREGISTER_BROKER, UnregisterBrokerRequest(broker_id=number))
+        if answer.error_code == ErrorCode.BROKER_ID_NOT_REGISTERED:
+            return
         if answer.error_code != ErrorCode.INVALID_REQUEST or time.monotonic() > until:
             require(answer.error_code, f"broker {number}", answer.error_message)
             return

@@ -11,10 +11,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from click.testing import CliRunner
 
 from bench.failover.promises import wait_until
 from kproto.cli import decommission
 from kproto.cli.cluster import Cluster
+from kproto.cli.main import main
 from kproto.local_cluster import DEAD, RUNNING, ClusterError, LocalCluster, Node
 from kproto.wire.generated.create_topics import (
     CreatableReplicaAssignment,
@@ -249,6 +251,66 @@ def test_a_dead_broker_is_a_replica_no_more(started: Callable[[int], LocalCluste
     assert [sorted(part.isr_nodes) for part in parts] == [[1, 2, 4]] * 2
 
 
+def test_a_dead_broker_stays_while_partitions_wait_for_a_copy_of_it(
+    started: Callable[[int], LocalCluster], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Copies are on any brokers, whoever the replicas are: it was taken out, with the only one. Where the
+    controller saw that it was, that was refused when others had become replicas already."""
+    local = started(4)
+    placed = [
+        CreatableReplicaAssignment(partition_index=n, broker_ids=replicas)
+        for n, replicas in enumerate(([2, 3], [3, 4], [4, 2]))
+    ]
+    topic = CreatableTopic(name="t", num_partitions=-1, replication_factor=-1, assignments=placed)
+    address = f"127.0.0.1:{local.nodes[0].port}"
+    with Cluster(address) as cluster:
+        created = cluster.any.call(19, CreateTopicsRequest(topics=[topic], timeout_ms=30_000))
+        assert [each.error_code for each in created.topics] == [0]
+    for partition in range(3):
+        sent = ["produce", "t", "--partition", str(partition), "--bootstrap", address]
+        assert CliRunner().invoke(main, sent, input="x").exit_code == 0
+    owners = ((node.node, log) for node in local.nodes[1:] for log in node.page("/vlogs"))
+    owner, backup = next((node, log["backups"][0]) for node, log in owners if log["backups"] != [1])
+    local.kill(owner, backup)
+    monkeypatch.setattr(decommission, "ANSWER_S", 1.0)
+
+    def replicas() -> list[list[int]]:
+        with Cluster(address) as cluster:
+            return [part.replica_nodes for part in cluster.metadata(["t"]).topics[0].partitions]
+
+    before = replicas()
+    for number in (owner, backup):
+        refused = f"^broker {number} is dead and may have the only copy of something: t-[012] wait for"
+        with pytest.raises(ClusterError, match=refused):
+            decommission.decommission(local, number, 60.0)
+    assert replicas() == before
+    local.start([owner])
+    monkeypatch.setattr(decommission, "ANSWER_S", 30.0)
+    decommission.decommission(local, backup, 60.0)
+    assert sorted(node.node for node in local.nodes) == sorted({1, 2, 3, 4} - {backup})
+
+
+def test_a_dead_broker_can_be_taken_out_again_and_with_others_that_were_forgotten(
+    started: Callable[[int], LocalCluster],
+) -> None:
+    """Whoever was unregistered before stays among the replicas: with it the controller took no others, for
+    ever. And a broker that was forgotten by a command that ended then was not known any more."""
+    local = started(5)
+    placed = [CreatableReplicaAssignment(partition_index=0, broker_ids=[4, 1, 5])]
+    topic = CreatableTopic(name="t", num_partitions=-1, replication_factor=-1, assignments=placed)
+    address = f"127.0.0.1:{local.nodes[0].port}"
+    with Cluster(address) as cluster:
+        created = cluster.any.call(19, CreateTopicsRequest(topics=[topic], timeout_ms=30_000))
+        assert [each.error_code for each in created.topics] == [0]
+        local.kill(4, 5)
+        decommission._unregister(cluster, 5)
+    for number in (4, 5):
+        decommission.decommission(local, number, 60.0)
+    with Cluster(address) as cluster:
+        assert [part.replica_nodes for part in cluster.topic("t").partitions] == [[2, 1, 3]]
+    assert [node.node for node in local.nodes] == [1, 2, 3]
+
+
 def test_other_replicas_go_to_other_racks_and_are_shared_by_neighbours() -> None:
     """With several groups of a streamlet its partitions have the same replicas."""
     racks = ("a", "b", "c", "b", "c", "c")
@@ -259,7 +321,8 @@ def test_other_replicas_go_to_other_racks_and_are_shared_by_neighbours() -> None
         for index, nodes in enumerate(replicas)
     ]
     topics = [MetadataResponseTopic(name="orders", partitions=partitions[::-1])]
-    found = decommission.replacements(MetadataResponse(brokers=brokers, topics=topics), {1, 2, 4, 5, 6}, 3)
+    metadata, others = MetadataResponse(brokers=brokers, topics=topics), {1, 2, 4, 5, 6}
+    found = decommission.replacements(metadata, others, 3, others)
     assert [topic.name for topic in found] == ["orders"]
     after = [(part.partition_index, part.replicas) for part in found[0].partitions]
     assert after == [(0, [1, 2, 6]), (1, [1, 2, 6]), (3, [5, 1, 4])]
