@@ -188,6 +188,7 @@ def open_any(bootstrap: str, within_s: float = GIVE_UP_S) -> Session:
         except Exception as error:
             refused[where] = error
         else:
+            session.client.socket.settimeout(within_s)  # for all that it is asked from now on
             with lock:
                 is_first = not found
                 found.append(session)

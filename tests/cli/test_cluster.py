@@ -90,6 +90,7 @@ def test_brokers_that_say_nothing_are_waited_for_all_at_once(monkeypatch: pytest
         Thread(target=_answer, args=(server,), daemon=True).start()
         began = time.monotonic()
         session = cluster.open_any(",".join((*names, name)), 60.0)
+        assert session.client.socket.gettimeout() == 60.0, "it had as much less as others were waited for"
         session.client.close()
         assert time.monotonic() - began < 30.0
         assert session.address == name
