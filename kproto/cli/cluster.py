@@ -31,10 +31,10 @@ API_VERSIONS: Final = 18
 METADATA: Final = 3
 FIND_COORDINATOR: Final = 10
 DESCRIBE_CLUSTER: Final = 60
-CHANGING: Final = frozenset({0, 19, 20, 37, 42, 43, 44, 64})
-"""Produce, CreateTopics, DeleteTopics, CreatePartitions, DeleteGroups, ElectLeaders, IncrementalAlterConfigs
-and UnregisterBroker: what was asked may be done though no answer comes. A topic that Metadata
-creates may be there, too."""
+CHANGING: Final = frozenset({0, 19, 20, 37, 42, 43, 44, 45, 64})
+"""Produce, CreateTopics, DeleteTopics, CreatePartitions, DeleteGroups, ElectLeaders, IncrementalAlterConfigs,
+AlterPartitionReassignments and UnregisterBroker: what was asked may be done though no answer comes. A topic
+that Metadata creates may be there, too."""
 NO_LEADER: Final = -1
 PLAINTEXT: Final = re.compile(r"\s*plaintext://", re.IGNORECASE)
 LONG_S: Final = 1.0

@@ -15,12 +15,14 @@ from kproto.cli import cluster
 from kproto.cli.arguments import BadArgument
 from kproto.cli.cluster import Cluster, Session
 from kproto.errors import ErrorCode
+from kproto.wire.generated.alter_partition_reassignments import AlterPartitionReassignmentsRequest
 from kproto.wire.generated.create_topics import CreateTopicsRequest
 from kproto.wire.generated.metadata import MetadataRequest
 
-METADATA, CREATE_TOPICS = 3, 19
+METADATA, CREATE_TOPICS, REASSIGN = 3, 19, 45
 ASKS = MetadataRequest(allow_auto_topic_creation=False)
 TOPICS = CreateTopicsRequest()
+MOVES = AlterPartitionReassignmentsRequest()
 TIMED_OUT = TimeoutError("timed out")
 CREATES = MetadataRequest(allow_auto_topic_creation=True)
 
@@ -36,6 +38,7 @@ CREATES = MetadataRequest(allow_auto_topic_creation=True)
             ConnectionError("the broker closed the connection"),
             "the broker closed the connection after 30 s without an answer; whether it was done is unknown",
         ),
+        (REASSIGN, MOVES, 30.0, TIMED_OUT, "no answer in 30 s; whether it was done is unknown"),
         (METADATA, ASKS, 30.0, TIMED_OUT, "no answer in 30 s"),
         (METADATA, CREATES, 30.0, TIMED_OUT, "no answer in 30 s; whether it was done is unknown"),
         (METADATA, ASKS, 0.1, ConnectionResetError(104, "Reset by peer"), "Reset by peer"),
