@@ -41,7 +41,7 @@ from kproto.replica.stored_file import Inspection, inspect
 from kproto.vlog.classes import FlushPolicy
 from kproto.vlog.frame import FILE_HEADER_SIZE
 from kproto.vlog.journal import file_name as journal_name
-from kproto.vlog.kept import HEADLESS, KEPT
+from kproto.vlog.kept import EMPTIED, HEADLESS, KEPT
 from kproto.wire.internal import Api, InternalError
 from kproto.wire.primitives import WireError
 from kproto.wire.push import PushHead
@@ -255,11 +255,12 @@ class ReplicaService:
 
     def _was_begun(self, vseg: VsegId, synced: bool = False) -> bool:
         """The journal has a file of it, with its header or without; or that cannot be told. If frames wait
-        until the header is ``synced``, an empty one has lost nothing: see `recovery`."""
+        until the header is ``synced``, one that a start has `EMPTIED` has lost nothing."""
         name = journal_name(*vseg)
         try:
             names = self.store.disk.listdir(self.journal_directory)
-            return any(not synced or self._size(one) for one in (name, name + HEADLESS) if one in names)
+            there = [one for one in (name, name + HEADLESS) if one in names]
+            return any(not synced or self._size(one) != EMPTIED for one in there)
         except OSError:
             return True
 

@@ -434,7 +434,7 @@ class VlogManager:
             for pusher in self._pushers.values():
                 pusher.stop()
                 pusher.vlog.blocked = True
-            if not self.space.closed and self._note_deleted():
+            if not self.space.closed and self._note_deleted(self._files()):
                 self.on_files_gone()
             self._on_poison(reason)
 
@@ -601,20 +601,21 @@ class VlogManager:
         files += [closed.file for closed in self.cleaner.closed]
         return [file for file in files if file is not None]
 
-    def _note_deleted(self) -> bool:
+    def _note_deleted(self, files: Iterable[JournalFile]) -> bool:
         """Whether somebody deleted some of them, or that cannot be told. What is left in their place tells
         that they were begun (18b): of a class that syncs no loss of power would explain a missing one."""
-        gone = False
-        for file in self._files():
-            try:
-                if file.deleted:
-                    gone = True
-                    fd = self._disk.open(file.path + HEADLESS, create=True)
-                    self._disk.pwritev(fd, [file.header], 0)
-                    self._disk.close(fd)
-            except OSError:  # no room, or worse
-                gone = True
-        return gone
+        return sum(map(self._is_noted, files)) > 0
+
+    def _is_noted(self, file: JournalFile) -> bool:
+        """The same of one. There may be no room for a byte, and the directory may be gone, too."""
+        try:
+            if not file.deleted:
+                return False
+            self._disk.makedirs(self.journal.directory)
+            self._disk.close(self._disk.open(file.path + HEADLESS, create=True))
+        except OSError:  # no room for a name, or worse
+            pass
+        return True
 
     @property
     def stuck(self) -> bool:
@@ -702,6 +703,8 @@ class VlogManager:
         self.journal.remove = self.journal.remove_now
         files = [(pusher, pusher.vlog.open_segment, pusher.close()) for pusher in self._pushers.values()]
         self.await_threads()
+        if not self._recorded and self.poisoned is None:
+            self._look_for_deleted_at_last([file for one, _, file in files if file and one.klass.copies > 1])
         for pusher, segment, file in files:
             if file is None or segment is None:
                 continue
@@ -724,6 +727,12 @@ class VlogManager:
 
     def _discard(self, file: JournalFile) -> None:
         self.journal.discard(file, file.size)
+
+    def _look_for_deleted_at_last(self, files: Sequence[JournalFile]) -> None:
+        """Among those that the next start needs: since the last look, a moment ago."""
+        if self._note_deleted(files):
+            self.on_files_gone()
+            self.poison("somebody deleted files of the journal")
 
     def _leave(self, segment: VirtualSegment, file: JournalFile) -> None:
         """Keep the file of a last segment for the next start, no longer than it has to be."""

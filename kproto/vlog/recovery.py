@@ -29,7 +29,7 @@ from kproto.log.ports import EVERYTHING, JournalRun
 from kproto.vlog.classes import FlushPolicy
 from kproto.vlog.frame import FILE_HEADER_SIZE, FileHeader
 from kproto.vlog.journal import SPARE_PREFIX, SUFFIX, file_name
-from kproto.vlog.kept import HEADLESS, vseg_of_headless, vseg_of_name
+from kproto.vlog.kept import EMPTIED, HEADLESS, vseg_of_headless, vseg_of_name
 from kproto.vlog.scan import FileScan, JournalReader, ScannedChunk, Verdict, decide
 
 if TYPE_CHECKING:
@@ -284,16 +284,16 @@ class _Recovery:
         self._result.losses.append(f"{path}: {what}; ignored, and " + ("kept" if listed else "deleted"))
 
     def _set_aside(self, path: str, whole: bool) -> None:
-        """Empty, unless it is to stay ``whole``: the power took the header before it was synced, and no frame
-        is there. On a disk that has no room for another name it keeps its own: the next start tries again
-        (37)."""
-        if not whole:
-            fd = self._disk.open(path)
-            try:
-                self._disk.truncate(fd, 0)
-            finally:
-                self._disk.close(fd)
+        """`EMPTIED`, unless it is to stay ``whole``: the power took the header before it was synced, and no
+        frame is there. On a disk that has no room for that, or for another name, it stays as it is: the next
+        start tries again (37)."""
         try:
+            if not whole:
+                fd = self._disk.open(path)
+                try:
+                    self._disk.truncate(fd, EMPTIED)
+                finally:
+                    self._disk.close(fd)
             self._disk.rename(path, path + HEADLESS)
         except OSError as error:
             if error.errno not in NO_SPACE:

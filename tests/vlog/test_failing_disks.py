@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import errno
 import os
+import shutil
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from kproto.vlog.frame import FILE_HEADER_SIZE
+from kproto.disk import Buffer
 from kproto.vlog.journal import SPARE_PREFIX, SPARES_KEPT
-from kproto.vlog.kept import HEADLESS
+from kproto.vlog.kept import EMPTIED, HEADLESS
 from kproto.vlog.scan_point import ScanStart, decode_starts, encode_starts
 from kproto.vlog.side import DamagedError, OldChunks
 from tests.vlog.cluster import ClusterWorld, MemoryDisk
@@ -234,8 +236,49 @@ def test_a_journal_file_that_somebody_deleted_is_poison_at_once(
     world.manager.tick()
     assert world.poison == [f"{path}: somebody deleted it"]
     assert said == [0], "before that"
-    assert Path(f"{path}{HEADLESS}").stat().st_size == FILE_HEADER_SIZE
+    assert Path(f"{path}{HEADLESS}").stat().st_size != EMPTIED
     assert part.vlog.blocked
+
+
+class Full(FaultyDisk):
+    """There is room for a name, and for nothing behind it."""
+
+    __slots__ = ()
+
+    def pwritev(self, fd: int, pieces: Sequence[Buffer], position: int, length: int | None = None) -> int:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+
+@pytest.mark.parametrize("what", ["full disk", "directory", "at the end"])
+def test_that_such_a_file_was_begun_is_noted_whatever_else_is_wrong(
+    tmp_path: Path, loop: TestLoop, what: str
+) -> None:
+    """On a full disk the note was empty, which told that nothing was lost; in a directory that was deleted,
+    too, and in the moment before a stop, there was none, and that stop was a clean one."""
+    disk = FaultyDisk()
+    world = World.start(str(tmp_path), loop, disk=disk, **SMALL)
+    part = world.partition()
+    part.append()
+    loop.until(lambda: part.high_watermark == 1)
+    (path,) = Path(world.journal_path()).glob("0*.journal")
+    gone: list[str] = []
+    world.manager.on_files_gone = lambda: gone.append("gone")
+    if what == "directory":
+        shutil.rmtree(world.journal_path())
+    else:
+        path.unlink()
+    if what == "at the end":
+        for pusher in world.manager._pushers.values():
+            pusher.klass = pusher.klass._replace(copies=2)
+        world.manager.close()
+    else:
+        if what == "full disk":
+            disk.__class__ = Full
+        world.manager._next_look = 0.0
+        world.manager.tick()
+    assert gone == ["gone"]
+    assert len(world.poison) == 1
+    assert Path(f"{path}{HEADLESS}").stat().st_size != EMPTIED
 
 
 def test_a_journal_file_that_somebody_deleted_before_it_is_given_back(tmp_path: Path, loop: TestLoop) -> None:

@@ -24,7 +24,7 @@ from kproto.vlog.frame import (
     identity,
     seal,
 )
-from kproto.vlog.kept import HEADLESS
+from kproto.vlog.kept import EMPTIED, HEADLESS
 from kproto.vlog.recovery import JournalCorruptError, Recovered, recover
 from kproto.vlog.scan import Verdict, decide
 from kproto.vlog.scan_point import decode_starts, encode_starts
@@ -192,7 +192,7 @@ def test_a_file_without_header_stays_aside_as_long_as_the_store_has_its_virtual_
             found = start(listed=lambda *_: True)
             assert (len(found.losses), found.files, os.path.exists(path)) == (losses, [], False)
             emptied = power_lost and damage != b"rotten"  # before there was a frame
-            assert (os.path.getsize(path + HEADLESS) == 0) is emptied, (
+            assert (os.path.getsize(path + HEADLESS) == EMPTIED) is emptied, (
                 "when the power was lost before a frame"
             )
         assert start().losses == []
@@ -206,16 +206,26 @@ class NoNames(Disk):
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), target)
 
 
+class NoRoom(Disk):
+    """A file system that copies on writing has none for a shorter file, either."""
+
+    def truncate(self, fd: int, length: int) -> None:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+
 @pytest.mark.parametrize("power_lost", [False, True])
+@pytest.mark.parametrize("full", [NoNames, NoRoom])
 def test_a_full_disk_that_cannot_set_a_file_aside_keeps_nobody_away(
-    tmp_path: Path, loop: TestLoop, power_lost: bool
+    tmp_path: Path, loop: TestLoop, power_lost: bool, full: type[Disk]
 ) -> None:
     """The start was refused (37); without that name the file was deleted, or stayed as it was."""
     world = World.start(str(tmp_path), loop, **INLINE)
     pushes(world, loop, world.partition(), 1)
     path = only_file(world)
-    overwrite(path, 9, b"rotten")
-    for disk, there in ((NoNames(), True), (Disk(), False)):
+    overwrite(path, 9, bytes(FILE_HEADER_SIZE + FRAME_SIZE))
+    for disk, there in ((full(), full is NoNames or power_lost), (Disk(), False)):
+        if not os.path.exists(path):
+            break
         found = recover(disk, world.journal_path(), (), BOOT, power_lost=power_lost, listed=lambda *_: True)
         assert (len(found.losses), found.files, os.path.exists(path)) == (1, [], there)
 
