@@ -136,9 +136,25 @@ class JournalReader:
         return min(self._disk.next_data(self._fd, at), self.size)
 
     def was_begun(self, owner_epoch: int, vlog: int, vseg: int) -> bool:
-        """The first frame of a virtual segment is there, whatever became of the header before it."""
-        first = decode_frame_header(self.view(FILE_HEADER_SIZE, FRAME_SIZE))
-        return first is not None and (first.owner_epoch, first.vlog, first.vseg) == (owner_epoch, vlog, vseg)
+        """A frame of a virtual segment is there, whatever became of the header, and of the first ones, which
+        are in the same page."""
+        pattern = identity(vlog, owner_epoch, vseg)
+        hits = self.hits(pattern, FILE_HEADER_SIZE + IDENTITY_AT)
+        return any(decode_frame_header(self.view(hit - IDENTITY_AT, FRAME_SIZE)) for hit in hits)
+
+    def hits(self, pattern: bytes, at: int) -> Iterator[int]:
+        """Where that is, from ``at`` on. Looks through all that was ever written: a chunk may be zeros, too.
+        Windows end with a page, so that none is brought into memory by a look before it."""
+        while (at := self.written_from(at)) < self.size:
+            window = bytes(self.view(at, _WINDOW + -at % PAGE))
+            if window == _ZEROS[: len(window)]:
+                at += len(window)
+                continue
+            hit = window.find(pattern)
+            while hit >= 0:
+                yield at + hit
+                hit = window.find(pattern, hit + 1)
+            at += max(len(window) - len(pattern), 1)
 
     def survives(self, boot: bytes) -> bool:
         """Whether everything acked must still be there, ``boot`` being the data directory's number now."""
@@ -208,23 +224,13 @@ class FileScan:
         return self.position + begun if begun else 0
 
     def later(self) -> Iterator[FrameHeader]:
-        """Frames after `position` whose heads are sound. Looks through all that was ever written: a chunk may
-        be zeros, too. Windows end with a page, so that none is brought into memory by a look before it."""
-        mine, reader = self._header, self._reader
+        """Frames after `position` whose heads are sound."""
+        mine = self._header
         pattern = identity(mine.vlog, mine.owner_epoch, mine.vseg)
-        at = FILE_HEADER_SIZE + self.position - mine.start + 1
-        while (at := reader.written_from(at)) < reader.size:
-            window = bytes(reader.view(at, _WINDOW + -at % PAGE))
-            if window == _ZEROS[: len(window)]:
-                at += len(window)
-                continue
-            hit = window.find(pattern)
-            while hit >= 0:
-                header = self._sound_head(at + hit - IDENTITY_AT)
-                if header is not None:
-                    yield header
-                hit = window.find(pattern, hit + 1)
-            at += max(len(window) - len(pattern), 1)
+        for hit in self._reader.hits(pattern, FILE_HEADER_SIZE + self.position - mine.start + 1):
+            header = self._sound_head(hit - IDENTITY_AT)
+            if header is not None:
+                yield header
 
     def _sound_head(self, at: int) -> FrameHeader | None:
         if at < FILE_HEADER_SIZE:

@@ -199,6 +199,22 @@ def test_a_file_without_header_stays_aside_as_long_as_the_store_has_its_virtual_
         assert os.listdir(world.journal_path()) == []
 
 
+@pytest.mark.parametrize("power_lost", [False, True])
+def test_a_file_that_lost_its_first_page_is_damaged(tmp_path: Path, loop: TestLoop, power_lost: bool) -> None:
+    """The header and the first frames are in it: it was taken for a file that never began, and deleted,
+    though others followed."""
+    world = World.start(str(tmp_path), loop, **INLINE)
+    pushes(world, loop, world.partition(), 50)
+    path = only_file(world)
+    overwrite(path, 0, bytes(4096))
+    found = partial(recover, world.disk, world.journal_path(), (), BOOT, power_lost=power_lost)
+    if not power_lost:
+        with pytest.raises(JournalCorruptError, match="this is the only copy"):
+            found()
+    found(listed=lambda *_: True)
+    assert os.path.getsize(path + HEADLESS) > EMPTIED
+
+
 class NoNames(Disk):
     """A full disk has no room for another name."""
 
