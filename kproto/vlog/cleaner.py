@@ -70,6 +70,7 @@ class Cleaner:
         "_running",
         "_worker",
         "closed",
+        "deleted",
         "deletions",
         "keep",
         "stopped",
@@ -95,6 +96,8 @@ class Cleaner:
         self._freed = freed
         self._failed = failed
         self._poison = poison
+        self.deleted = poison
+        """The same of a file that somebody deleted."""
         self._pressed = False
         self._running = False
         self._job: Iterator[None] = iter(())
@@ -219,7 +222,7 @@ class Cleaner:
         try:
             released = self.release()
         except FileNotFoundError as failure:
-            self._poison(f"{failure.filename}: somebody deleted it")
+            self.deleted(f"{failure.filename}: somebody deleted it")
             return
         except OSError as failure:
             self._poison(f"a journal file that is not needed any more: {failure}")

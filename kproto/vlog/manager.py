@@ -158,6 +158,7 @@ class VlogManager:
             self.space.failed,
             self.poison,
         )
+        self.cleaner.deleted = self._deleted
         self._pushers: dict[Place, Pusher] = {}
         self._of: dict[VirtualLog, Pusher] = {}
         self._ended: set[Place] = set()
@@ -438,6 +439,11 @@ class VlogManager:
                 self.on_files_gone()
             self._on_poison(reason)
 
+    def _deleted(self, reason: str) -> None:
+        """`poison`, for somebody else deleted a file: also others that are not open, perhaps."""
+        self.on_files_gone()
+        self.poison(reason)
+
     def _report_flushed(self) -> None:
         self.on_flushed()
 
@@ -449,7 +455,8 @@ class VlogManager:
     def _removed(self, counted: int, error: BaseException | None) -> None:
         self._removing -= counted
         if error is not None:
-            self.poison(f"deleting a journal file: {error}")
+            poison = self._deleted if isinstance(error, FileNotFoundError) else self.poison
+            poison(f"deleting a journal file: {error}")
             return
         self.journal.unreserve(counted)
         self.room_changed()
@@ -731,8 +738,7 @@ class VlogManager:
     def _look_for_deleted_at_last(self, files: Sequence[JournalFile]) -> None:
         """Among those that the next start needs: since the last look, a moment ago."""
         if self._note_deleted(files):
-            self.on_files_gone()
-            self.poison("somebody deleted files of the journal")
+            self._deleted("somebody deleted files of the journal")
 
     def _leave(self, segment: VirtualSegment, file: JournalFile) -> None:
         """Keep the file of a last segment for the next start, no longer than it has to be."""

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from kproto.disk import Buffer
-from kproto.vlog.journal import SPARE_PREFIX, SPARES_KEPT
+from kproto.vlog.journal import SPARE_PREFIX, SPARES_KEPT, file_name
 from kproto.vlog.kept import EMPTIED, HEADLESS
 from kproto.vlog.scan_point import ScanStart, decode_starts, encode_starts
 from kproto.vlog.side import DamagedError, OldChunks
@@ -281,16 +281,31 @@ def test_that_such_a_file_was_begun_is_noted_whatever_else_is_wrong(
     assert Path(f"{path}{HEADLESS}").stat().st_size != EMPTIED
 
 
+def test_a_file_of_an_earlier_process_that_somebody_deleted_is_noted(tmp_path: Path, loop: TestLoop) -> None:
+    """The next start said of others without file that they were never begun, since a failure takes no names.
+    This one is missed when it is to be deleted; others may have gone with it."""
+    world = World.start(str(tmp_path), loop, **SMALL)
+    said: list[int] = []
+    world.manager.on_files_gone = lambda: said.append(len(world.poison))
+    world.manager.journal.reserve(100)
+    world.manager.journal.drop(os.path.join(world.journal_path(), file_name(1, 1, 1)), 100)
+    loop.until(lambda: world.poison)
+    assert said == [0], "before the poison tells of itself"
+
+
 def test_a_journal_file_that_somebody_deleted_before_it_is_given_back(tmp_path: Path, loop: TestLoop) -> None:
     """It becomes a spare by renaming, before anybody looks: the same line is said."""
     world = World.start(str(tmp_path), loop, **SMALL)
     several_closed(world, loop, world.partition())
     oldest = min(Path(world.journal_path()).glob("0*.journal"))
     oldest.unlink()
+    said: list[int] = []
+    world.manager.on_files_gone = lambda: said.append(len(world.poison))
     world.manager.cleaner.deletions.known = 1
     world.manager.cleaner.press()
     loop.until(lambda: world.poison)
     assert world.poison == [f"{oldest}: somebody deleted it"]
+    assert said == [0], "before that"
 
 
 def test_on_a_nearly_full_disk_smaller_files_do(monkeypatch: pytest.MonkeyPatch) -> None:
