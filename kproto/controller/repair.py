@@ -74,20 +74,27 @@ def owed(
 ) -> list[frozenset[VsegId]]:
     """For each streamlet, the closed virtual segments with two copies that are to have more before it leaves
     its leader (`rules.leaves`): what it has in them would be on one disk alone."""
-    going = [record for record in records if rules.leaves(table, record)]
+    epochs = {epoch for record in records if rules.leaves(table, record) for epoch in record.sources}
     short = [
         vseg
-        for vseg in (short_ones(image, table) if going else ())
-        if vseg.copies == 2 and len(lasting_copies(image, table, vseg)) < possible_copies(image, table, vseg)
+        for vseg in (short_ones(image, table) if epochs else ())
+        if vseg.copies == 2
+        and vseg.id.owner_epoch in epochs
+        and len(lasting_copies(image, table, vseg)) < possible_copies(image, table, vseg)
     ]
-    return [
-        frozenset(
-            vseg.id
-            for vseg in (short if record in going else ())
-            if vseg.id.owner_epoch in record.sources and rules.is_for(image, table, record, vseg)
-        )
-        for record in records
-    ]
+    known: dict[tuple[object, ...], frozenset[VsegId]] = {}
+    found: list[frozenset[VsegId]] = []
+    for record in records:
+        topic = image.topics_by_id.get(record.topic_id)
+        alike = topic and topic.floor, record.sources, record.given, record.state, rules.leaves(table, record)
+        if alike not in known:  # thousands of streamlets are
+            known[alike] = frozenset(
+                vseg.id
+                for vseg in (short if rules.leaves(table, record) else ())
+                if vseg.id.owner_epoch in record.sources and rules.is_for(image, table, record, vseg)
+            )
+        found.append(known[alike])
+    return found
 
 
 class Repairs:

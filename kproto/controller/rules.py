@@ -98,14 +98,25 @@ def leaves(table: VlogTable, record: StreamletRecord) -> bool:
 def is_leaving(image: MetadataImage, table: VlogTable, vseg: VsegRecord) -> bool:
     """Of two copies the owner's own files are one, and something in it leaves that owner: with the other one
     alone nothing could be lost then, so there are to be two before (17)."""
-    records = (image.find_streamlet(*key) for key in table.moves) if vseg.copies == 2 else ()
-    return any(
-        record is not None
-        and record.leader == vseg.node_id
-        and vseg.id.owner_epoch in record.sources
-        and leaves(table, record)
-        for record in records
-    )
+    if vseg.copies != 2 or not table.moves:
+        return False
+    return (vseg.node_id, vseg.id.owner_epoch) in _left(image, table)
+
+
+def _left(image: MetadataImage, table: VlogTable) -> Set[tuple[int, int]]:
+    """Owners (node id, owner epoch) that something leaves. Looked up once per image: there may be thousands
+    of moves, and ten thousand virtual segments are asked about."""
+    known = table.left
+    if known is None or known[0] is not image:
+        records = (image.find_streamlet(*key) for key in table.moves)
+        left = {
+            (record.leader, epoch)
+            for record in records
+            if record is not None and leaves(table, record)
+            for epoch in record.sources
+        }
+        known = table.left = image, left
+    return known[1]
 
 
 def kept_its_power(table: VlogTable, vseg: VsegRecord) -> bool:

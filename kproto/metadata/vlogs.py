@@ -6,7 +6,7 @@ from it because Metadata is never built from it.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator, Set
 from itertools import chain
 from operator import attrgetter
 from typing import Final, NamedTuple, TypeVar
@@ -219,6 +219,7 @@ class VlogTable:
         "_open",
         "fenced",
         "given_upto",
+        "left",
         "moved_from",
         "moved_upto",
         "moves",
@@ -245,6 +246,9 @@ class VlogTable:
         others while it was alive: up to there its own files are no copy of all of it."""
         self.moves: dict[tuple[bytes, int], Move] = {}
         """Planned moves, by topic id and streamlet."""
+        self.left: tuple[object, Set[tuple[int, int]]] | None = None
+        """A memo of `controller.rules`: of which image, and owners that something leaves. No change outlives
+        it."""
         self.power_lost_upto: dict[int, int] = {}
         """Node id -> newest owner epoch before its machine lost power: what was not synced may be gone."""
         self._by_owner: dict[int, dict[VsegId, None]] = {}
@@ -330,6 +334,7 @@ class VlogTable:
 
     def apply(self, change: Change) -> None:
         """Take one store transaction, the next one."""
+        self.left = None
         for key in change.deletes:
             self._delete(key)
         for key, value in change.puts.items():

@@ -140,8 +140,10 @@ class HandingOver:
                 found[Going(topic_id, streamlet, move.leader_epoch, move.began)] = record
         before, waiting = self._owed, [one for one in found if self._owed.get(one, True)]
         self._owed = dict.fromkeys(found, frozenset())
+        left: dict[tuple[frozenset[VsegId], frozenset[VsegId]], frozenset[VsegId]] = {}
         for going, owed in zip(waiting, self._copies_owed([found[one] for one in waiting]), strict=True):
-            self._owed[going] = owed & before.get(going, owed)
+            both = owed, before.get(going, owed)  # thousands wait for the same thousands
+            self._owed[going] = left[both] if both in left else left.setdefault(both, both[0] & both[1])
         return [one for one in found if not self._owed[one]]
 
     def _resume(self, going: Going) -> None:

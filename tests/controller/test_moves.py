@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import pytest
@@ -425,6 +427,37 @@ def test_a_move_waits_for_no_second_copy_of_what_holds_nothing_of_it_or_is_to_ha
     alone = both[1].assigned_to((4,))
     world.commit(Decision(None, {alone.key: alone.encode()}))
     assert owed(world.image, world.table, [world.streamlet("t")]) == [set()], "one disk is all it is to have"
+
+
+def test_thousands_of_moves_wait_for_thousands_of_virtual_segments_and_each_is_looked_at_once(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """With 2,000 moves of one leader that had 2,000 of 10,000 virtual segments each image held it up for five
+    seconds: its session ended."""
+    world, looks = cluster(4, t=(40, 2, [1] * 40)), Counter[str]()
+    for seq in range(41):
+        world.open(1, seq, seq * 400, 2)
+        world.open(2, seq, seq * 400, 2)
+    for index in range(40):
+        begin(world, 2, index=index)
+
+    def counted(name: str, real: Callable[..., Any], *args: Any) -> Any:
+        looks[name] += 1
+        return real(*args)
+
+    for name in ("leaves", "is_for"):
+        monkeypatch.setattr(rules, name, partial(counted, name, getattr(rules, name)))
+    records = [world.streamlet("t", index) for index in range(40)]
+    found = owed(world.image, world.table, records)
+    assert [len(each) for each in found] == [40] * 40
+    assert all(each is found[0] for each in found)
+    assert looks["leaves"] <= 4 * len(records)
+    assert looks["is_for"] == 40
+    looks.clear()
+    assert (
+        sum(wanted_copies(world.image, world.table, vseg) == 2 for vseg in world.table.vsegs.values()) == 41
+    )
+    assert not looks["leaves"], "known of this image"
 
 
 # Who should lead

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -298,6 +299,30 @@ def test_nothing_is_refused_before_what_was_closed_has_more_copies(
         bench.log.journal.push()
         await bench.told()
         assert bench.office.told[0]["streamlets"] == [[TOPIC_ID.hex(), 0, 3, 7]]
+
+    run(tmp_path, body)
+
+
+def test_moves_that_wait_for_the_same_share_what_is_known_of_it(tmp_path: Path) -> None:
+    """Of 2,000 moves each kept its own 2,000 virtual segments: 780 MB."""
+
+    async def body(bench: Bench) -> None:
+        records = tuple(
+            StreamletRecord(TOPIC_ID, index, ME, 3, (ME, 2), ONLINE, (EPOCH,)) for index in range(3)
+        )
+        bench.office.image = replace(bench.office.image, streamlets={TOPIC_ID: records})
+        for index in range(3):
+            bench.office.table.moves[TOPIC_ID, index] = Move(TOPIC_ID, index, 2, 3, 7)
+        bench.owed = {VsegId(EPOCH, 1, seq) for seq in range(9)}
+        for left in (9, 8, 7):
+            bench.look()
+            assert len(bench.handing._owed) == 3
+            assert {id(owed) for owed in bench.handing._owed.values()} == {
+                id(bench.handing._owed[min(bench.handing._owed)])
+            }
+            assert len(bench.handing._owed[min(bench.handing._owed)]) == left
+            bench.owed.pop()
+            bench.owed.add(VsegId(EPOCH, 2, left))
 
     run(tmp_path, body)
 
