@@ -157,10 +157,11 @@ class Repairs:
         self, image: MetadataImage, table: VlogTable, now: float, awaited: Set[VsegId] = frozenset()
     ) -> RepairPlan:
         """What to copy now: first what recoveries wait for (`recovery.awaited`), which has no time for copies
-        to return when their owner is here and may have it; else the oldest virtual segments."""
+        to return when their owner is here and may have it; else what lacks copies for longest. In the order
+        of their names what is closed since, in one virtual log, kept a move waiting for another one (12b)."""
         without = {vseg.id for vseg in table.denied_vsegs() if vseg.deniers(image.is_member)}
         short = short_ones(image, table)
-        short.sort(key=lambda vseg: vseg.id not in awaited)
+        short.sort(key=lambda vseg: (vseg.id not in awaited, self._missing.get(vseg.id, now)))
         ids = {vseg.id for vseg in short}
         self._missing = {vseg: since for vseg, since in self._missing.items() if vseg in ids}
         at_once, self._denied = without - self._denied, without  # the owner's journal may be gone soon

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 from kproto.controller import repair, rules
 from kproto.controller.decision import Decision
+from kproto.controller.moves import Wish, decide_moves
 from kproto.controller.repair import (
     AT_ONCE,
     AT_ONCE_PER_BROKER,
@@ -28,6 +29,7 @@ from kproto.controller.repair import (
 )
 from kproto.controller.sources import Sources
 from kproto.controller.upkeep import upkeep_rest
+from kproto.controller.vsegs import decide_close_vsegs
 from kproto.metadata.records import Floor
 from kproto.metadata.vlogs import CopyTarget, VsegId, VsegRecord, given_key, moved_from_key
 from tests.controller.test_draining import drain
@@ -259,6 +261,29 @@ def test_every_source_and_target_gets_its_turn_when_repairs_fail() -> None:
     assert len(set(tried[:6])) == 6, "two sources and the owner, two brokers without a copy"
     assert {source for source, _ in tried[4:6]} == {1}, "its journal is tried last"
     assert tried[6] == tried[0]
+
+
+def test_what_is_closed_since_is_copied_after_what_a_move_waits_for() -> None:
+    """A leader that is written to faster than copies are made closes more of one virtual log all the time, of
+    which the names are before those of another one: the move waited for that as long as it was written to."""
+    world, _ = closed_one(copies=2)
+    waited = world.open(1, vlog=7, copies=2)
+    world.commit(decide_close_vsegs(world.image, world.table, 1, [(waited.id, 100)]))
+    for seq in range(2, AT_ONCE):
+        world.open(1, seq, seq * 100, 2)
+    record, repairs, done = world.streamlet("t"), Repairs(0), 0
+    world.commit(decide_moves(world.image, world.table, [Wish(record.topic_id, 0, 2)]))
+    while len(world.table.vsegs[waited.id].backups) < 2:
+        for order in orders(world, repairs):
+            repairs.ordered(order)
+            world.commit(decide_repaired(world.image, world.table, order))
+            repairs.ended(order, True, world.now)
+            done += 1
+        assert done <= AT_ONCE
+        for _ in range(AT_ONCE):
+            number = world.table.newest_like(VsegId(world.epoch(1), 0, 0)) + 1
+            world.open(1, number, number * 100, 2)
+        world.now += 1
 
 
 def test_repairs_are_limited_per_broker_and_in_all() -> None:
