@@ -15,7 +15,7 @@ from kproto.controller.decision import Decision
 from kproto.controller.denials import Denials
 from kproto.controller.placement import pick_spread
 from kproto.controller.vsegs import mixed
-from kproto.metadata import MetadataImage, StreamletRecord
+from kproto.metadata import BrokerRecord, MetadataImage, StreamletRecord
 from kproto.metadata.vlogs import CopyTarget, VlogTable, VsegId, VsegRecord
 
 AT_ONCE: Final = 8
@@ -283,7 +283,8 @@ def choose_repair(
 
     Pairs that have ``failed`` come again only after all others; then they are forgotten. Who said that what
     it is listed for is no copy can have one made, and nobody is sent there, or waits for it, but for the
-    owner, whose answer an operator needs (`giving_up.hopeless`).
+    owner, whose answer an operator needs (`giving_up.hopeless`). Where none of the others took a copy that
+    its owner's own files are none of, the owner is asked to: a full disk elsewhere would hold up a move.
     """
     deniers = vseg.deniers(image.is_member)
     have = rules.live_copies(image, vseg)
@@ -316,10 +317,31 @@ def choose_repair(
     if not pairs:
         return None
     fresh = [(source, target) for source, target in pairs if (source, target.node_id) not in failed]
+    if not fresh and owner not in have and owner.node_id in free:
+        tried = holders.union(target for _, target in failed)
+        fresh = _onto_owner(image, table, vseg, [node_id for _, node_id in sources], tried, failed)
     if not fresh:
         failed.clear()
     source, target = (fresh or pairs)[0]
     return Repair(vseg, source, CopyTarget(target.node_id, target.store_id), target.epoch, known)
+
+
+def _onto_owner(
+    image: MetadataImage,
+    table: VlogTable,
+    vseg: VsegRecord,
+    sources: Sequence[int],
+    tried: set[int],
+    failed: set[tuple[int, int]],
+) -> list[tuple[int, BrokerRecord]]:
+    """Who could give the owner a copy, of those it was not tried with: when its own files are none, and all
+    others were ``tried`` or have one."""
+    node_id = vseg.node_id
+    owns = wanted_copies(image, table, vseg) < vseg.copies or rules.is_draining(image, node_id)
+    if owns or not image.brokers[node_id].internal_host or _others_can(image, vseg, tried):
+        return []
+    pairs = ((source, node_id) for source in sources if source != node_id)
+    return [(source, image.brokers[node_id]) for source, _ in pairs if (source, node_id) not in failed]
 
 
 def _others_can(image: MetadataImage, vseg: VsegRecord, holders: set[int]) -> bool:

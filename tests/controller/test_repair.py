@@ -263,6 +263,26 @@ def test_every_source_and_target_gets_its_turn_when_repairs_fail() -> None:
     assert tried[6] == tried[0]
 
 
+@pytest.mark.parametrize("brokers", [3, 4])
+def test_a_live_owner_takes_a_copy_of_what_leaves_it_when_no_other_broker_takes_one(brokers: int) -> None:
+    """The only other one had a full disk: no move of a streamlet with two copies came to an end, and all that
+    its leader wrote meanwhile stayed in its journal."""
+    world, vseg = closed_one(copies=2, brokers=brokers)
+    repairs = Repairs(0)
+    record = world.streamlet("t")
+    (other,) = nodes(vseg.backups)
+    world.commit(decide_moves(world.image, world.table, [Wish(record.topic_id, 0, other)]))
+    tried = []
+    for _ in range(2 * (brokers - 2) + 2):
+        (order,) = orders(world, repairs)
+        tried.append((order.source, order.target.node_id))
+        repairs.ordered(order)
+        repairs.ended(order, False, world.now, for_want=False)
+        world.now += RETRY_SECONDS
+    assert (other, 1) not in tried[:-2]
+    assert tried[-2:] == [(other, 1), tried[0]]
+
+
 def test_what_is_closed_since_is_copied_after_what_a_move_waits_for() -> None:
     """A leader that is written to faster than copies are made closes more of one virtual log all the time, of
     which the names are before those of another one: the move waited for that as long as it was written to."""
