@@ -8,8 +8,8 @@ Level-triggered like the rest of the controller: what is to be done follows from
 from __future__ import annotations
 
 import logging
-from collections.abc import Mapping
-from itertools import islice
+from collections import Counter
+from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Final
 
 from kproto.controller.decision import carry_out
@@ -82,28 +82,49 @@ class Arranger:
             wanted = replacements(controller.image, REPLACED_AT_ONCE)
             if wanted:
                 await carry_out(controller, decide_replacements, wanted)
-        begun = await self._begin(now, settled, balance)
-        if balance and begun < MOVES_AT_ONCE:
+        left = await self._begin(now, settled, balance)
+        if balance and not left:
             self._balance_at = now + self._interval
-        waits = begun or self._tried or controller.proposals.unreached
+        waits = left or self._tried or controller.proposals.unreached
         self._seen = seen if not waits else (-1, settled)
 
-    async def _begin(self, now: float, settled: frozenset[int], balance: bool) -> int:
+    async def _begin(self, now: float, settled: frozenset[int], balance: bool) -> bool:
+        """Whether there is more to move than there is room for."""
         controller = self._controller
         self._tried = {key: until for key, until in self._tried.items() if now < until}
-        room = MOVES_AT_ONCE - len(controller.table.moves)
         unreached = controller.proposals.unreached
         unreached.forget(now)
         tried = unreached.at(controller.image, now)
         found = misplaced(controller.image, controller.table, settled, balance, tried)
-        wishes: list[Wish] = list(
-            islice((wish for wish in found if wish[:2] not in self._tried), max(0, room))
-        )
+        wishes, more = self._choose(wish for wish in found if wish[:2] not in self._tried)
         if wishes:
             moves = await carry_out(controller, decide_moves, wishes)
             log.info("%d streamlets move to other leaders", len(moves))
             self._tried.update((move[:2], now + AGAIN_SECONDS) for move in moves)
-        return len(wishes)
+        return more
+
+    def _choose(self, found: Iterable[Wish]) -> tuple[list[Wish], bool]:
+        """As many as there is room for, and whether there are more. With two copies they wait for others to
+        be made (`repair.owed`), be it for hours: others have a room of their own."""
+        room = Counter({True: MOVES_AT_ONCE, False: MOVES_AT_ONCE})
+        room.subtract(self._has_two_copies(key) for key in self._controller.table.moves)
+        wishes: list[Wish] = []
+        more = max(room.values()) <= 0
+        for wish in found if not more else ():
+            slow = self._has_two_copies(wish[:2])
+            if room[slow] > 0:
+                room[slow] -= 1
+                wishes.append(wish)
+            else:
+                more = True
+            if max(room.values()) <= 0:
+                more = True
+                break
+        return wishes, more
+
+    def _has_two_copies(self, key: tuple[bytes, int]) -> bool:
+        record = self._controller.image.find_streamlet(*key)
+        return record is not None and len(record.replicas) == 2
 
     def _settled(self, now: float) -> frozenset[int]:
         gone = draining(self._controller.image)

@@ -21,7 +21,7 @@ from kproto.metadata.records import ONLINE
 from kproto.metadata.vlogs import Move, VlogTable, given_key, moved_from_key
 
 MOVES_AT_ONCE: Final = 100
-"""Moves under way that the controller began by itself."""
+"""Moves under way, while the controller begins others by itself: so many with two copies, and of the rest."""
 
 
 class Wish(NamedTuple):

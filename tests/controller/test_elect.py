@@ -254,6 +254,34 @@ def test_leaders_go_back_to_preferred_replicas_when_it_is_time(automatic: bool) 
     assert [move.target for move in acting.table.moves.values()] == ([3] if automatic else [])
 
 
+def test_moves_that_wait_for_copies_hold_up_neither_others_nor_those_that_come_next(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """With two copies a move waits for others to be made. A hundred of them had all others wait, and the next
+    hundred came with the next check, five minutes later."""
+    monkeypatch.setattr(arranging, "MOVES_AT_ONCE", 2)
+    world = cluster(4, two=(5, 2, [1] * 5), three=(2, 3, [1] * 2))
+    acting = Acting(world)
+    one = arranger(acting)
+    for name, replicas in (("two", (2, 1)), ("three", (2, 1, 3))):
+        wanted = [NewReplicas(name, index, replicas) for index in range(5 if name == "two" else 2)]
+        world.commit(decide_reassign(world.image, world.table, wanted))
+
+    def moving(now: float) -> list[tuple[str, int]]:
+        look(one, now)
+        return sorted((world.image.topics_by_id[topic].name, index) for topic, index in world.table.moves)
+
+    both = [("three", 0), ("three", 1), ("two", 0), ("two", 1)]
+    for now in (61.0, 62.0, 63.0):
+        assert moving(now) == both
+    for index, lead in ((0, 2), (1, 3)):
+        record = world.streamlet("two", index)
+        move = world.table.moves[record.topic_id, index]
+        done = record.led_by(2)
+        world.commit(Decision(None, {done.key: done.encode()}, [move.key]))
+        assert ("two", lead) in moving(64.0 + index), "not with the next check"
+
+
 def test_nothing_is_given_to_a_broker_that_has_just_come() -> None:
     """It may go again; what it would get has a leader."""
     acting = other_leader()
