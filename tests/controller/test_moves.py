@@ -412,6 +412,19 @@ def test_of_two_copies_the_other_one_is_doubled_before_another_broker_leads(
         assert owed(world.image, world.table, leaving) == [set(), set()]
 
 
+def test_a_reassignment_that_is_asked_for_again_goes_on() -> None:
+    """Its leader took it for another one, which waited for copies of all that was closed since the first: who
+    asked again and again kept it from ending."""
+    world = cluster(4, t=(1, 2, [1]))
+    begun = []
+    for replicas in ((2, 3), (2, 3), (2, 4), (3, 4), (2, 4)):
+        world.commit(decide_reassign(world.image, world.table, [NewReplicas("t", 0, replicas)]))
+        (move,) = world.table.moves.values()
+        assert (move.target, move.before) == (replicas[0], (1, 2))
+        begun.append(move.began)
+    assert begun[0] == begun[1] == begun[2] < begun[3] < begun[4]
+
+
 def test_a_move_waits_for_no_second_copy_of_what_holds_nothing_of_it_or_is_to_have_one_or_three() -> None:
     world = cluster(5, many=(1, 3, [1]), t=(1, 2, [1]))
     two, three = world.open(1, copies=2), world.open(1, vlog=1, copies=3)
