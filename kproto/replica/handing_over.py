@@ -40,6 +40,8 @@ PATIENCE_SECONDS: Final = 3.0
 REST_SECONDS: Final = 2.0
 RETRY_SECONDS: Final = 0.1
 LOOK_SECONDS: Final = 0.001
+TOLD_SECONDS: Final = 5.0
+"""A move that waits for copies for so long is told of."""
 ROUNDS_KEPT: Final = 100
 
 
@@ -104,6 +106,8 @@ class HandingOver:
         self._copies_owed = owed
         self._owed: dict[Going, frozenset[VsegId]] = {}
         """What moves wait for, of what was closed when they were first seen; nothing for good once it is."""
+        self._waiting_since: float | None = None
+        self._waiting = Trouble(log, clock, "streamlets that others are to lead wait for copies (12b)")
         self._refusing: dict[Going, None] = {}
         self._told: set[Going] = set()
         """Those of which the controller was told and nobody knows yet what it did."""
@@ -113,9 +117,10 @@ class HandingOver:
 
     def on_image(self, image: MetadataImage) -> None:
         """Look for streamlets that are to be handed over."""
-        if not self._metadata.table.moves and not self._refusing:
+        if not self._metadata.table.moves and not self._refusing and not self._owed:
             return
         wanted = dict.fromkeys(self._wanted(image))
+        self._tell_waiting()
         for going in [one for one in self._refusing if one not in wanted]:
             self._resume(going)
         if wanted and self._running is None:
@@ -145,6 +150,20 @@ class HandingOver:
             both = owed, before.get(going, owed)  # thousands wait for the same thousands
             self._owed[going] = left[both] if both in left else left.setdefault(both, both[0] & both[1])
         return [one for one in found if not self._owed[one]]
+
+    def _tell_waiting(self) -> None:
+        """Have the operator know, who sees a move that does not end; not of each that ends soon."""
+        waiting = [owed for owed in self._owed.values() if owed]
+        if not waiting:
+            self._waiting_since = None
+            self._waiting.over()
+            return
+        now = self._clock.monotonic()
+        if self._waiting_since is None:
+            self._waiting_since = now
+        if now - self._waiting_since >= TOLD_SECONDS:
+            vsegs = frozenset().union(*set(waiting))
+            self._waiting.failed(f"{len(waiting)} of them, of {len(vsegs)} virtual segments")
 
     def _resume(self, going: Going) -> None:
         del self._refusing[going]

@@ -87,13 +87,14 @@ class Bench:
         self.office = Office()
         self.vlogs = Rolls()
         self.owed: set[VsegId] = set()
+        self.clock = ManualClock()
         self.handing = HandingOver(
             ME,
             self.office,
             self.log.manager,
             self.vlogs,
             lambda: EPOCH,
-            ManualClock(),
+            self.clock,
             lambda records: [frozenset(self.owed)] * len(records),
         )
 
@@ -299,6 +300,28 @@ def test_nothing_is_refused_before_what_was_closed_has_more_copies(
         bench.log.journal.push()
         await bench.told()
         assert bench.office.told[0]["streamlets"] == [[TOPIC_ID.hex(), 0, 3, 7]]
+
+    run(tmp_path, body)
+
+
+def test_a_move_that_waits_for_long_is_told_of(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    """Nothing said why it did not end."""
+
+    async def body(bench: Bench) -> None:
+        bench.owed = {VsegId(EPOCH, 1, seq) for seq in range(9)}
+        bench.office.move()
+        for seconds, lines in ((0.0, 0), (handing_over.TOLD_SECONDS, 1), (1.0, 1)):
+            bench.clock.advance(seconds)
+            bench.look()
+            assert len(caplog.records) == lines
+        assert "wait for copies (12b): 1 of them, of 9 virtual segments" in caplog.text
+        bench.office.table.moves.clear()
+        bench.look()
+        assert "works again" in caplog.text
+        assert not bench.handing._owed
+        bench.office.move(9)
+        bench.look()
+        assert len(caplog.records) == 2, "another one, which has just begun"
 
     run(tmp_path, body)
 
