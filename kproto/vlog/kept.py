@@ -73,10 +73,12 @@ class Kept:
         return len(self._files)
 
     def keep(self, path: str, vseg: tuple[int, int, int]) -> None:
-        """Keep the closed journal file of ``vseg`` at ``path``. OSError passes through."""
+        """Keep the closed journal file of ``vseg`` at ``path``. OSError passes through. The first one is told
+        of: others are likely to follow."""
         self._disk.rename(path, path + KEPT)
+        level = logging.INFO if self._files else logging.WARNING
+        log.log(level, "%s stays until enough brokers have copies of its virtual segment", path)
         self._files[path + KEPT] = vseg
-        log.warning("%s stays until enough brokers have copies of its virtual segment", path)
 
     def sweep(self, lacks_copies: LacksCopies) -> None:
         """Let those go that others have copies of by now, or that nobody needs."""

@@ -9,7 +9,7 @@ from functools import partial
 import pytest
 
 from kproto.vlog.journal import file_name
-from kproto.vlog.kept import KEPT
+from kproto.vlog.kept import KEPT, Kept
 from kproto.vlog.recovery import Recovered, recover
 from tests.vlog.cluster import ClusterPartition, ClusterWorld, MemoryDisk
 from tests.vlog.support import BOOT
@@ -61,6 +61,18 @@ def test_a_file_stays_while_no_backup_with_a_copy_is_here() -> None:
     world.manager.tick()
     world.loop.turn()
     assert FIRST + KEPT not in names(world)
+
+
+def test_of_many_kept_files_the_first_one_is_told_of(caplog: pytest.LogCaptureFixture) -> None:
+    """There was a line for each that was closed during a planned move (12b)."""
+    disk = MemoryDisk()
+    kept = Kept(disk, "", disk.unlink)
+    for _ in range(2):
+        for seq in range(3):
+            disk.close(disk.open(f"{seq}", create=True))
+            kept.keep(f"{seq}", (1, 1, seq))
+        kept.sweep(lambda *_: False)
+    assert [record.getMessage().split()[0] for record in caplog.records] == ["0", "0"]
 
 
 def test_kept_files_are_no_part_of_the_journal() -> None:
