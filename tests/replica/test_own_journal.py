@@ -20,7 +20,7 @@ from kproto.vlog.journal import file_name
 from kproto.vlog.kept import HEADLESS, KEPT
 from kproto.vlog.recovery import recover
 from kproto.wire.internal import Api, InternalError
-from tests.replica.support import ME, OTHER, Metadata, Owner, Replying
+from tests.replica.support import ME, OTHER, Metadata, Owner, Replying, Station
 from tests.replica.test_service import CALLER, PARTS, VSEG, Backup
 from tests.replica.test_store_waiting import BusyWorker
 
@@ -278,6 +278,11 @@ def after_a_failed_sync(backup: Backup, owner: Owner, power: bool = False, start
         station.boot = bytes([station.boot[0] + 1]) * 16
         station.restart()
         station.store.doubt(True)
+    return heard_of(station, owner)
+
+
+def heard_of(station: Station, owner: Owner) -> Backup:
+    """The present process there knows of the virtual segment, which is open and has no backups."""
     backup = Backup.of(station)
     metadata = Metadata(9)
     metadata.put(owner.record(None, ())._replace(node_id=ME.node_id, store_id=ME.store_id))
@@ -325,11 +330,7 @@ def test_without_a_file_it_was_never_begun_also_after_a_failed_sync_unless_names
     expected = (InternalError.UNKNOWN, None) if power else never
     assert sealed(backup) == expected
     backup.station.restart()
-    again = Backup.of(backup.station)
-    metadata = Metadata(9)
-    metadata.put(owner.record(None, ())._replace(node_id=ME.node_id, store_id=ME.store_id))
-    again.apply(metadata)
-    assert sealed(again) == expected, "later starts know no more"
+    assert sealed(heard_of(backup.station, owner)) == expected, "later starts know no more"
 
 
 @pytest.mark.parametrize("failed", [False, True], ids=["power lost", "failed sync"])
@@ -350,10 +351,7 @@ def test_a_file_that_lost_a_header_for_whose_sync_its_frames_wait_was_never_begu
     station.boot = bytes([9]) * 16
     station.restart()
     station.store.doubt(failed)
-    backup = Backup.of(station)
-    metadata = Metadata(9)
-    metadata.put(owner.record(None, ())._replace(node_id=ME.node_id, store_id=ME.store_id))
-    backup.apply(metadata)
+    backup = heard_of(station, owner)
     unknown = (InternalError.UNKNOWN, None)
     assert sealed(backup) == unknown, "no start has looked at it"
     recover(station.disk, "data/journal", (), station.boot, power_lost=True, listed=lambda *_: True)
