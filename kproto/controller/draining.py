@@ -14,7 +14,7 @@ from kproto.controller import rules
 from kproto.controller.decision import Decision
 from kproto.controller.placement import assigned_to, pick_spread
 from kproto.controller.reassignment import leaders_move, reassigned, way_back
-from kproto.controller.repair import possible_copies
+from kproto.controller.repair import counted_copies, possible_copies
 from kproto.metadata import MetadataImage
 from kproto.metadata.records import StreamletRecord
 from kproto.metadata.vlogs import VlogTable, VsegRecord
@@ -101,5 +101,5 @@ def is_held_up(image: MetadataImage, table: VlogTable, vseg: VsegRecord, node_id
         return listed and rules.is_current(image, vseg.node_id, vseg.id.owner_epoch)
     if not rules.needs_copy(vseg) or not (listed or vseg.node_id == node_id):
         return False
-    others = sum(copy.node_id != node_id for copy in rules.sound_copies(image, vseg))
+    others = sum(copy.node_id != node_id for copy in counted_copies(image, table, vseg))
     return others < possible_copies(image, table, vseg)

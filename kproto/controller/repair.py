@@ -262,9 +262,19 @@ def may_return(image: MetadataImage, vseg: VsegRecord) -> bool:
     return len(rules.live_copies(image, vseg)) < len(vseg.backups) or vseg.node_id not in image.brokers
 
 
-def lasting_copies(image: MetadataImage, table: VlogTable, vseg: VsegRecord) -> list[CopyTarget]:
-    """Sound copies, but for those that a drained broker has as long as others can have them instead."""
+def counted_copies(image: MetadataImage, table: VlogTable, vseg: VsegRecord) -> list[CopyTarget]:
+    """Sound copies, but for one that the owner took while something was to leave it (`_onto_owner`) and did
+    not: it is on one disk with the owner's own files, which are a copy again."""
     live = rules.sound_copies(image, vseg)
+    others = [copy for copy in live if copy.node_id != vseg.node_id]
+    if len(others) < len(live) and wanted_copies(image, table, vseg) < vseg.copies:
+        return others
+    return live
+
+
+def lasting_copies(image: MetadataImage, table: VlogTable, vseg: VsegRecord) -> list[CopyTarget]:
+    """Those that count, but for what a drained broker has as long as others can have it instead."""
+    live = counted_copies(image, table, vseg)
     if not any(rules.is_draining(image, copy.node_id) for copy in live):
         return live
     lasting = [copy for copy in live if not rules.is_draining(image, copy.node_id)]

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 from kproto.controller import repair, rules
 from kproto.controller.decision import Decision
+from kproto.controller.draining import is_held_up
 from kproto.controller.moves import Wish, decide_moves
 from kproto.controller.repair import (
     AT_ONCE,
@@ -281,6 +282,32 @@ def test_a_live_owner_takes_a_copy_of_what_leaves_it_when_no_other_broker_takes_
         world.now += RETRY_SECONDS
     assert (other, 1) not in tried[:-2]
     assert tried[-2:] == [(other, 1), tried[0]]
+
+
+@pytest.mark.parametrize("brokers", [2, 3])
+def test_the_copy_that_an_owner_took_is_none_beside_its_files_when_nothing_leaves_it_after_all(
+    brokers: int,
+) -> None:
+    """It counted as one: with the disk of the other one all was on the owner's alone, and stayed so."""
+    world, _ = closed_one(copies=2, brokers=brokers)
+    record, repairs = world.streamlet("t"), Repairs(0)
+    world.commit(decide_moves(world.image, world.table, [Wish(record.topic_id, 0, 2)]))
+    (order,) = orders(world, repairs)
+    while order.target.node_id != 1:  # the disk of the third one is full
+        repairs.ordered(order)
+        repairs.ended(order, False, world.now, for_want=False)
+        world.now += RETRY_SECONDS
+        (order,) = orders(world, repairs)
+    assert world.commit(decide_repaired(world.image, world.table, order))
+    assert short_ones(world.image, world.table) == []
+    world.commit(Decision(None, {}, [move.key for move in world.table.moves.values()]))
+    assert short_ones(world.image, world.table) == []
+    assert is_held_up(world.image, world.table, world.table.vsegs[order.vseg.id], 2)
+    world.register(2, store="new")
+    (order,) = orders(world, Repairs(0))
+    assert (order.source, order.target.node_id) in ((1, 2), (1, 3))
+    assert world.commit(decide_repaired(world.image, world.table, order))
+    assert short_ones(world.image, world.table) == []
 
 
 def test_what_is_closed_since_is_copied_after_what_a_move_waits_for() -> None:

@@ -793,8 +793,8 @@ class Checks:
 
     def _lacking(self, record: VsegRecord) -> tuple[int, int]:
         """How many copies are missing, of how many there should be."""
-        world = self.world
-        copies = [one for one in self._copies(record) if self.store_of(one.node_id) == one.store_id]
-        wanted = wanted_copies(world.image, world.table, record)
-        wanted = min(wanted, len(world.nodes) - (wanted < record.copies))
-        return max(wanted - len(copies), 0), wanted
+        wanted = wanted_copies(self.world.image, self.world.table, record)
+        there = {one.node_id for one in self._copies(record) if self.store_of(one.node_id) == one.store_id}
+        own = {record.node_id} if wanted < record.copies else set()  # its files are one, on the same disk
+        wanted = min(wanted, len(self.world.nodes) - len(own))
+        return max(wanted - len(there - own), 0), wanted
