@@ -569,6 +569,8 @@ class ClusterMember:
         grace = self._settings.kproto_controller_grace_ms / 1000
         if self._client is not None and self._client.silence() > grace:
             self.fenced(f"no controller was heard for {grace:.0f} s")
+        if self._handing_over is not None:
+            self._handing_over.tick()
 
     def fenced(self, reason: str) -> None:
         """This epoch is over: nothing is acked as owner any more (rule 16)."""

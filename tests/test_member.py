@@ -259,3 +259,12 @@ def test_who_waits_for_a_segment_or_a_log_start_goes_on_after_what_nobody_expect
     assert started == [8]
     assert asked == ["open_vseg", "open_vseg", "starts", "starts", "starts"]
     assert sum(record.exc_info is not None for record in caplog.records) == 2
+
+
+def test_moves_that_wait_are_looked_at_though_no_image_comes() -> None:
+    ticks: list[None] = []
+    member: Any = SimpleNamespace(
+        _settings=load(), _client=None, _handing_over=SimpleNamespace(tick=lambda: ticks.append(None))
+    )
+    ClusterMember.tick(member)
+    assert ticks

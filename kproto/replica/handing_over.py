@@ -120,11 +120,26 @@ class HandingOver:
         if not self._metadata.table.moves and not self._refusing and not self._owed:
             return
         wanted = dict.fromkeys(self._wanted(image))
-        self._tell_waiting()
+        self.tick()
         for going in [one for one in self._refusing if one not in wanted]:
             self._resume(going)
         if wanted and self._running is None:
             self._running = asyncio.get_running_loop().create_task(self._run())
+
+    def tick(self) -> None:
+        """Now and then: have the operator know, who sees a move that does not end; not of each that ends
+        soon. No image comes while copies cannot be made."""
+        waiting = [owed for owed in self._owed.values() if owed]
+        if not waiting:
+            self._waiting_since = None
+            self._waiting.over()
+            return
+        now = self._clock.monotonic()
+        if self._waiting_since is None:
+            self._waiting_since = now
+        if now - self._waiting_since >= TOLD_SECONDS:
+            vsegs = frozenset().union(*set(waiting))
+            self._waiting.failed(f"{len(waiting)} of them, of {len(vsegs)} virtual segments")
 
     async def close(self) -> None:
         """Stop; moves that are under way end with the owner epoch."""
@@ -150,20 +165,6 @@ class HandingOver:
             both = owed, before.get(going, owed)  # thousands wait for the same thousands
             self._owed[going] = left[both] if both in left else left.setdefault(both, both[0] & both[1])
         return [one for one in found if not self._owed[one]]
-
-    def _tell_waiting(self) -> None:
-        """Have the operator know, who sees a move that does not end; not of each that ends soon."""
-        waiting = [owed for owed in self._owed.values() if owed]
-        if not waiting:
-            self._waiting_since = None
-            self._waiting.over()
-            return
-        now = self._clock.monotonic()
-        if self._waiting_since is None:
-            self._waiting_since = now
-        if now - self._waiting_since >= TOLD_SECONDS:
-            vsegs = frozenset().union(*set(waiting))
-            self._waiting.failed(f"{len(waiting)} of them, of {len(vsegs)} virtual segments")
 
     def _resume(self, going: Going) -> None:
         del self._refusing[going]
