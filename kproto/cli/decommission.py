@@ -104,18 +104,19 @@ def _require_room(metadata: Any, able: Collection[int], number: int) -> None:
 
 def _require_others(cluster: Cluster, number: int) -> None:
     """All that a dead broker had is led by others. Raises ClusterError when it is the only replica of
-    something, or when what has several has no leader for long: the copy that such partitions wait for may be
-    on any broker, whoever their replicas are."""
+    something, or when what has several, or is on its way to a live one, has no leader for long: the copy that
+    such partitions wait for may be on any broker, whoever their replicas are."""
     until = time.monotonic() + ANSWER_S
     while True:
-        topics = cluster.metadata(None).topics
+        topics, live = cluster.metadata(None).topics, set(cluster.members())
         every = [(topic.name, part) for topic in topics for part in topic.partitions]
         if only := _named((name, part) for name, part in every if part.replica_nodes == [number]):
             raise ClusterError(f"broker {number} is dead and has the only copy of {only}: start it again")
         unled = _named(
             (name, part)
             for name, part in every
-            if len(part.replica_nodes) > 1 and part.leader_id in (NO_LEADER, number)
+            if part.leader_id in (NO_LEADER, number)
+            and (len(part.replica_nodes) > 1 or not live.isdisjoint(part.replica_nodes))
         )
         if not unled:
             return
