@@ -290,7 +290,8 @@ def _assign(
     before = replicas if back else way_back(table, topic, record) or record.replicas
     decision.puts[record.key] = reassigned(topic, record, replicas, before).encode()
     move = leaders_move(image, record, replicas, before) if not back else None
-    if move is not None and known is not None and move.target == known.target:
+    alike = (len(record.replicas) > 1) == (len(replicas) > 1)  # one that was to have one copy waited for none
+    if move is not None and known is not None and move.target == known.target and alike:
         move = move._replace(began=known.began)  # what it waited for it need not wait for once more
     if move is not None:
         decision.puts[move.key] = move.encode()

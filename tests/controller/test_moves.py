@@ -425,6 +425,17 @@ def test_a_reassignment_that_is_asked_for_again_goes_on() -> None:
     assert begun[0] == begun[1] == begun[2] < begun[3] < begun[4]
 
 
+def test_a_reassignment_to_more_than_one_replica_after_all_waits_for_copies() -> None:
+    """To one replica it need not: its leader took it for the same move, which waits for nothing any more."""
+    world = cluster(4, t=(1, 2, [1]))
+    begun = []
+    for replicas in ((3,), (3,), (3, 4)):
+        world.commit(decide_reassign(world.image, world.table, [NewReplicas("t", 0, replicas)]))
+        (move,) = world.table.moves.values()
+        begun.append(move.began)
+    assert begun[0] == begun[1] < begun[2]
+
+
 def test_a_move_waits_for_no_second_copy_of_what_holds_nothing_of_it_or_is_to_have_one_or_three() -> None:
     world = cluster(5, many=(1, 3, [1]), t=(1, 2, [1]))
     two, three = world.open(1, copies=2), world.open(1, vlog=1, copies=3)
