@@ -27,10 +27,10 @@ HEADLESS: Final = ".headless"
 tells no more than that the owner began the virtual segment: who finds neither takes it for one that was never
 begun (18b)."""
 
-EMPTIED: Final = 1
+EMPTIED: Final = 31
 """Bytes of one of these that had no frame when the power was lost, so that there never was one where frames
 wait until the header is synced. Any other size, nothing too, is of one that was begun: whoever truncates a
-file, or has no room for what belongs into it, leaves none."""
+file, or has no room for what belongs into it, leaves none, or what `echo` writes; and less than a header."""
 
 LacksCopies = Callable[[int, int, int], bool]
 """Whether the store has a virtual segment, by owner epoch, virtual log and number, and live brokers have

@@ -358,13 +358,16 @@ def test_a_file_that_lost_a_header_for_whose_sync_its_frames_wait_was_never_begu
     assert sealed(backup) == (unknown if begun else (InternalError.NONE, Sealed(NOTHING, False)))
 
 
+@pytest.mark.parametrize("left", [b"", b"\n"], ids=["nothing", "a line"])
 @pytest.mark.parametrize("failed", [False, True], ids=["killed", "failed sync"])
-def test_what_somebody_truncated_was_begun(failed: bool) -> None:
-    """An empty file was taken for one that the power took, and what was acknowledged in it was given up."""
+def test_what_somebody_truncated_was_begun(failed: bool, left: bytes) -> None:
+    """An empty file was taken for one that the power took, and what was acknowledged in it was given up; so
+    was one with a line, as `echo > file` leaves it."""
     backup, owner = left_behind(closed=False, policy=FlushPolicy.SYNCED)
     station, path = backup.station, f"data/journal/{file_name(*VSEG)}"
     fd = station.disk.open(path)
     station.disk.truncate(fd, 0)
+    station.disk.pwritev(fd, [left], 0)
     station.disk.close(fd)
     if failed:
         backup = after_a_failed_sync(backup, owner)
