@@ -158,10 +158,11 @@ class Repairs:
     ) -> RepairPlan:
         """What to copy now: first what recoveries wait for (`recovery.awaited`), which has no time for copies
         to return when their owner is here and may have it; else what lacks copies for longest. In the order
-        of their names what is closed since, in one virtual log, kept a move waiting for another one (12b)."""
+        of their names what is closed since, in one virtual log, kept a move waiting for another one (12b).
+        What was tried in vain waits like what is missing since then: a few would have all turns."""
         without = {vseg.id for vseg in table.denied_vsegs() if vseg.deniers(image.is_member)}
         short = short_ones(image, table)
-        short.sort(key=lambda vseg: (vseg.id not in awaited, self._missing.get(vseg.id, now)))
+        short.sort(key=lambda vseg: (vseg.id not in awaited, self._since(vseg.id, now)))
         ids = {vseg.id for vseg in short}
         self._missing = {vseg: since for vseg, since in self._missing.items() if vseg in ids}
         at_once, self._denied = without - self._denied, without  # the owner's journal may be gone soon
@@ -187,6 +188,11 @@ class Repairs:
                 self._line.append(vseg.id)
         orders = self._choose(image, table, len(self._line))
         return RepairPlan(orders, len(short), min(looks, default=None))
+
+    def _since(self, vseg: VsegId, now: float) -> float:
+        """Since when it waits for its turn."""
+        again_at, _ = self._retry_at.get(vseg, (0.0, None))
+        return max(self._missing.get(vseg, now), again_at)
 
     def more(self, image: MetadataImage, table: VlogTable, done: Repair) -> list[Repair]:
         """What to copy in the place of one that is ``done``, from what the last plan found: a fraction of a
@@ -291,10 +297,11 @@ def choose_repair(
 ) -> Repair | None:
     """Source and target of one more copy; None when nobody can give or take one now.
 
-    Pairs that have ``failed`` come again only after all others; then they are forgotten. Who said that what
-    it is listed for is no copy can have one made, and nobody is sent there, or waits for it, but for the
-    owner, whose answer an operator needs (`giving_up.hopeless`). Where none of the others took a copy that
-    its owner's own files are none of, the owner is asked to: a full disk elsewhere would hold up a move.
+    Pairs that have ``failed`` come again only after all others, busy ones too; then they are forgotten. Who
+    said that what it is listed for is no copy can have one made, and nobody is sent there, or waits for it,
+    but for the owner, whose answer an operator needs (`giving_up.hopeless`). Where none of the others took a
+    copy that its owner's own files are none of, the owner is asked to: a full disk elsewhere would hold up a
+    move.
     """
     deniers = vseg.deniers(image.is_member)
     have = rules.live_copies(image, vseg)
@@ -327,6 +334,9 @@ def choose_repair(
     if not pairs:
         return None
     fresh = [(source, target) for source, target in pairs if (source, target.node_id) not in failed]
+    givers = [*asked, owner.node_id] if is_here and owner not in have else asked
+    if not fresh and known and _is_untried(image, holders, givers, failed):
+        return None  # they are busy
     if not fresh and owner not in have and owner.node_id in free:
         tried = holders.union(target for _, target in failed)
         fresh = _onto_owner(image, table, vseg, [node_id for _, node_id in sources], tried, failed)
@@ -334,6 +344,18 @@ def choose_repair(
         failed.clear()
     source, target = (fresh or pairs)[0]
     return Repair(vseg, source, CopyTarget(target.node_id, target.store_id), target.epoch, known)
+
+
+def _is_untried(
+    image: MetadataImage, holders: Set[int], givers: Sequence[int], failed: Set[tuple[int, int]]
+) -> bool:
+    """There are pairs that have not failed, busy or not."""
+    able = (
+        node_id
+        for node_id, broker in image.brokers.items()
+        if node_id not in holders and broker.internal_host and not rules.is_draining(image, node_id)
+    )
+    return any(source != node_id and (source, node_id) not in failed for node_id in able for source in givers)
 
 
 def _onto_owner(

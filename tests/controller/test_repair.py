@@ -333,6 +333,45 @@ def test_what_is_closed_since_is_copied_after_what_a_move_waits_for() -> None:
         world.now += 1
 
 
+def test_what_nobody_takes_lets_others_have_their_turn() -> None:
+    """Of what lacked copies for longest a few were tried again and again, each time with a full disk. What a
+    move waited for had no turn there, and so its owner was never asked to take a copy itself."""
+    world = cluster(4, t=(1, 3, [1]), two=(1, 2, [2]))
+    for seq in range(30):
+        world.open(1, seq, seq * 100, 3, exclude=(4,))
+    world.register(3, store="new")
+    waited, repairs, record = world.open(2, copies=2, exclude=(3, 4)), Repairs(0), world.streamlet("two")
+    targets: list[int] = []
+    for second in range(60):
+        found = orders(world, repairs)
+        for order in found:
+            repairs.ordered(order)
+        for order in found:
+            repairs.ended(order, False, world.now, for_want=False)
+        targets += [order.target.node_id for order in found if order.vseg.id == waited.id]
+        if not second:
+            world.commit(decide_close_vsegs(world.image, world.table, 2, [(waited.id, 100)]))
+            world.commit(decide_moves(world.image, world.table, [Wish(record.topic_id, 0, 1)]))
+        world.now += 1
+    assert 2 in targets
+    assert {3, 4} <= set(targets[: targets.index(2)])
+
+
+def test_a_broker_that_is_busy_is_waited_for_before_another_one_is_tried_again() -> None:
+    """With one of two busy the other one had all tries, and each time what had failed was forgotten."""
+    world, vseg = closed_one(copies=2, brokers=4)
+    record, failed = world.streamlet("t"), set[tuple[int, int]]()
+    (other,) = nodes(vseg.backups)
+    world.commit(decide_moves(world.image, world.table, [Wish(record.topic_id, 0, other)]))
+    tried = []
+    for busy in (4, 4, 4, 0, 0, 0):
+        use = Counter({busy: AT_ONCE_PER_BROKER})
+        order = choose_repair(world.image, world.table, vseg, Counter(), use, failed)
+        tried.append((order.source, order.target.node_id) if order is not None else None)
+        failed.update(tried[-1:] if tried[-1] is not None else ())
+    assert tried == [(other, 3), (1, 3), None, (other, 4), (1, 4), (other, 1)]
+
+
 def test_repairs_are_limited_per_broker_and_in_all() -> None:
     world = cluster(8, t=(1, 2, [1]))
     for seq in range(60):
