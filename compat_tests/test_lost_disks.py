@@ -123,6 +123,7 @@ def test_of_two_copies_one_may_be_lost_as_soon_as_another_broker_leads(
         with Admin(bootstrap) as admin:
             for replicas in ([2, 3], moved_to):
                 admin.reassign(topic, {0: replicas})
+                wait_until("a replica leads", lambda among=replicas: admin.leaders(topic)[0] in among)
                 admin.elect_preferred(topic, [0])
                 if replicas == [2, 3]:
                     client = producer(bootstrap, acks="all", compression_type="none")
