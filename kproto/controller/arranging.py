@@ -55,7 +55,7 @@ class Arranger:
         """Node id -> epoch, and since when it is a member."""
         self._seen = (-1, frozenset[int]())
         """What the last look saw when it began: what came since, also by itself, is for the next one."""
-        self._tried: dict[tuple[bytes, int], float] = {}
+        self._tried: dict[Wish, float] = {}
 
     def follow(self, brokers: Mapping[int, BrokerRecord], now: float) -> None:
         """The members changed."""
@@ -91,16 +91,16 @@ class Arranger:
     async def _begin(self, now: float, settled: frozenset[int], balance: bool) -> bool:
         """Whether there is more to move than there is room for."""
         controller = self._controller
-        self._tried = {key: until for key, until in self._tried.items() if now < until}
+        self._tried = {wish: until for wish, until in self._tried.items() if now < until}
         unreached = controller.proposals.unreached
         unreached.forget(now)
         tried = unreached.at(controller.image, now)
         found = misplaced(controller.image, controller.table, settled, balance, tried)
-        wishes, more = self._choose(wish for wish in found if wish[:2] not in self._tried)
+        wishes, more = self._choose(wish for wish in found if wish not in self._tried)
         if wishes:
             moves = await carry_out(controller, decide_moves, wishes)
             log.info("%d streamlets move to other leaders", len(moves))
-            self._tried.update((move[:2], now + AGAIN_SECONDS) for move in moves)
+            self._tried.update((Wish(*move[:3]), now + AGAIN_SECONDS) for move in moves)
         return more
 
     def _choose(self, found: Iterable[Wish]) -> tuple[list[Wish], bool]:

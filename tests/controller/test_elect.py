@@ -282,6 +282,23 @@ def test_moves_that_wait_for_copies_hold_up_neither_others_nor_those_that_come_n
         assert ("two", lead) in moving(64.0 + index), "not with the next check"
 
 
+def test_what_has_just_moved_goes_on_to_another_broker_at_once() -> None:
+    """It waited for half a minute, as after a move that was tried in vain: one replica was put elsewhere, and
+    two in its place a moment later, which stood still so long."""
+    acting = other_leader()
+    world = acting.world
+    one = arranger(acting)
+    look(one, 61.0)
+    (move,) = world.table.moves.values()
+    moved(world)
+    assert world.streamlet("t").leader == move.target
+    other = next(node for node in (2, 3, 4) if node != move.target)
+    record = world.streamlet("t").assigned_to((other, 1))
+    world.commit(Decision(None, {record.key: record.encode()}))
+    look(one, 62.0)
+    assert [move.target for move in world.table.moves.values()] == [other]
+
+
 def test_nothing_is_given_to_a_broker_that_has_just_come() -> None:
     """It may go again; what it would get has a leader."""
     acting = other_leader()
