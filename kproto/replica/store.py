@@ -78,6 +78,8 @@ HELD_S: Final = 60.0
 """How long a repaired copy waits for metadata to list it, at least."""
 LATE_S: Final = 1.0
 """A timer is not so late unless the process was stopped."""
+HOLD_STEPS: Final = 8
+"""So often it is looked whether that was so while a copy waits."""
 
 PushDone = Callable[[Push, int], object]
 """The verdict, and how far the copy goes now."""
@@ -701,15 +703,20 @@ class ReplicaStore:
         metadata any more."""
         copy.recorded = True
         copy.holds += 1
-        self.loop.call_later(self._held_s, self._let_go, copy, self.clock.monotonic() + self._held_s)
+        self._hold_on(copy, HOLD_STEPS)
 
-    def _let_go(self, copy: Copy, due: float) -> None:
+    def _hold_on(self, copy: Copy, steps: int) -> None:
+        step = self._held_s / HOLD_STEPS
+        self.loop.call_later(step, self._let_go, copy, steps - 1, self.clock.monotonic() + step)
+
+    def _let_go(self, copy: Copy, steps: int, due: float) -> None:
         """Late means that the process was stopped: what it knows may be as old as that, so it begins anew, as
-        when it knows nothing yet."""
-        copy.holds -= 1
-        if not self._newest or self.clock.monotonic() > due + LATE_S:
-            self.hold(copy)
+        when it knows nothing yet. (Who looked at the end alone missed a stop that ended right then.)"""
+        late = not self._newest or self.clock.monotonic() > due + LATE_S
+        if late or steps:
+            self._hold_on(copy, HOLD_STEPS if late else steps)
         else:
+            copy.holds -= 1
             self._sweep()
 
     def journal_is_whole(self, found: Inspection) -> bool:

