@@ -178,7 +178,7 @@ class Media:
             return
         if partition in pusher.older:
             self._came[partition] = partition.log_end_offset
-        if partition.high_watermark <= self._came.get(partition, -1):
+        if partition.high_watermark <= max(self._came.get(partition, -1), self._inherited(node, partition)):
             return  # that is synced before the first ack behind it
         if partition in logs._proving or partition.copies > 1 or not partition.only_here:
             return
@@ -194,6 +194,14 @@ class Media:
         lost = sorted(wanted - journals.keys()) or [offset] * (offset < end)
         if lost:
             self.world.failed(f"8: n{node.number} {partition!r}: a power loss takes {lost[0]}")
+
+    def _inherited(self, node: Node, partition: Partition) -> int:
+        """Up to where journals of a class without syncs, of earlier processes, have it (-1: nothing)."""
+        assert node.broker is not None
+        inherited, key = node.broker._vlogs._inherited, (partition.topic_id, partition.index)
+        files = [] if inherited is None else [one for some in inherited._recovered.files for one in some]
+        unsynced = [one for one in files if one.header.policy != FlushPolicy.SYNCED and not one.synced]
+        return max((one.needed.get(key, -1) for one in unsynced), default=-1)
 
     def _only_in_cache(self, node: Node, partition: Partition) -> Iterator[int]:
         """Base offsets of the chunks that a power loss may take from its files."""
