@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, TypeVar
 from kproto.controller.decision import Decision
 from kproto.controller.leader_choice import ElectionType, all_partitions, elect
 from kproto.controller.reassignment import NewReplicas, decide_reassign
-from kproto.controller.rules import needs_copy, sound_copies
+from kproto.controller.rules import kept_its_power, needs_copy, sound_copies
 from kproto.errors import KafkaError
 
 from .clients import Unanswered
@@ -148,13 +148,16 @@ def _opens_with_one_backup(world: World, number: int) -> bool:
 
 
 async def _give_up(world: World, clients: Clients) -> None:
-    """The command gives up nothing that its owner may have; here what it would do to the others is done."""
+    """The command gives up nothing that its owner may have, and has not lost with its power; here what it
+    would do to the others is done."""
 
     async def work(controller: Controller) -> int:
         names = all_partitions(controller.image)
         before = {vseg for vseg, record in world.table.vsegs.items() if record.lost}
         await elect(controller, ElectionType.UNCLEAN, names, 0.5)
-        if any(record.lost and vseg not in before for vseg, record in world.table.vsegs.items()):
+        table = world.table
+        lost = (record for vseg, record in table.vsegs.items() if record.lost and vseg not in before)
+        if any(kept_its_power(table, record) for record in lost):
             world.failed("what a living owner has was given up by command")
         return await controller.decide(lambda: _lost(controller.image, controller.table))
 
