@@ -109,18 +109,19 @@ class Arranger:
         room = Counter({True: MOVES_AT_ONCE, False: MOVES_AT_ONCE})
         room.subtract(self._has_two_copies(key) for key in self._controller.table.moves)
         wishes: list[Wish] = []
-        more = max(room.values()) <= 0
-        for wish in found if not more else ():
+        passed_over = False
+        left = iter(found)
+        while max(room.values()) > 0:
+            wish = next(left, None)
+            if wish is None:
+                return wishes, passed_over
             slow = self._has_two_copies(wish[:2])
             if room[slow] > 0:
                 room[slow] -= 1
                 wishes.append(wish)
             else:
-                more = True
-            if max(room.values()) <= 0:
-                more = True
-                break
-        return wishes, more
+                passed_over = True
+        return wishes, True
 
     def _has_two_copies(self, key: tuple[bytes, int]) -> bool:
         record = self._controller.image.find_streamlet(*key)

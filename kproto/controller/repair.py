@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections import Counter, deque
 from collections.abc import Callable, Sequence, Set
 from functools import partial
+from itertools import compress
 from typing import Final, NamedTuple
 
 from kproto.controller import rules
@@ -74,7 +75,8 @@ def owed(
 ) -> list[frozenset[VsegId]]:
     """For each streamlet, the closed virtual segments with two copies that are to have more before it leaves
     its leader (`rules.leaves`): what it has in them would be on one disk alone."""
-    epochs = {epoch for record in records if rules.leaves(table, record) for epoch in record.sources}
+    going = [rules.leaves(table, record) for record in records]
+    epochs = {epoch for record in compress(records, going) for epoch in record.sources}
     short = [
         vseg
         for vseg in (short_ones(image, table) if epochs else ())
@@ -84,13 +86,13 @@ def owed(
     ]
     known: dict[tuple[object, ...], frozenset[VsegId]] = {}
     found: list[frozenset[VsegId]] = []
-    for record in records:
+    for record, leaves in zip(records, going, strict=True):
         topic = image.topics_by_id.get(record.topic_id)
-        alike = topic and topic.floor, record.sources, record.given, record.state, rules.leaves(table, record)
+        alike = topic and topic.floor, record.sources, record.given, record.state, leaves
         if alike not in known:  # thousands of streamlets are
             known[alike] = frozenset(
                 vseg.id
-                for vseg in (short if rules.leaves(table, record) else ())
+                for vseg in (short if leaves else ())
                 if vseg.id.owner_epoch in record.sources and rules.is_for(image, table, record, vseg)
             )
         found.append(known[alike])
@@ -372,8 +374,8 @@ def _onto_owner(
     owns = wanted_copies(image, table, vseg) < vseg.copies or rules.is_draining(image, node_id)
     if owns or not image.brokers[node_id].internal_host or _others_can(image, vseg, tried):
         return []
-    pairs = ((source, node_id) for source in sources if source != node_id)
-    return [(source, image.brokers[node_id]) for source, _ in pairs if (source, node_id) not in failed]
+    untried = [one for one in sources if one != node_id and (one, node_id) not in failed]
+    return [(source, image.brokers[node_id]) for source in untried]
 
 
 def _others_can(image: MetadataImage, vseg: VsegRecord, holders: set[int]) -> bool:

@@ -73,10 +73,6 @@ Owed = Callable[[Sequence[StreamletRecord]], Sequence[frozenset[VsegId]]]
 """For each streamlet, the virtual segments that are to have more copies before it is handed over."""
 
 
-def _nothing(records: Sequence[StreamletRecord]) -> Sequence[frozenset[VsegId]]:
-    return [frozenset()] * len(records)
-
-
 def all_durable(partitions: Sequence[Partition]) -> bool:
     """Nothing that was appended is still on its way to copies (rule 12b). What is closed has appended nothing
     that counts: its topic is gone, or its leader is another one already."""
@@ -95,7 +91,7 @@ class HandingOver:
         vlogs: Vlogs,
         epoch: Callable[[], int],
         clock: Clock,
-        owed: Owed = _nothing,
+        owed: Owed,
     ) -> None:
         self._node_id = node_id
         self._metadata = metadata

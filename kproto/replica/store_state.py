@@ -180,9 +180,8 @@ class StoreState:
         virtual segment."""
         self.suspect = False
         for record in table.open_vsegs():
-            if in_limbo(record, me):
-                self.limbo.add(record.id)
-            if journal_in_limbo(record, me) and not (self.names_kept and not begun(record.id)):
+            own = journal_in_limbo(record, me) and (not self.names_kept or begun(record.id))
+            if own or in_limbo(record, me):
                 self.limbo.add(record.id)
             if record.id in copies:
                 self.torn.add(record.id)
