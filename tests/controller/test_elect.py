@@ -16,6 +16,7 @@ from kproto.controller.config_changes import ConfigChange, ConfigOp, OpType, Res
 from kproto.controller.decision import Decision
 from kproto.controller.denials import Denials
 from kproto.controller.leader_choice import ElectionType, all_partitions, decide_unregister, elect
+from kproto.controller.moves import Wish
 from kproto.controller.reassignment import NewReplicas, decide_reassign
 from kproto.controller.unreached import Unreached
 from kproto.errors import ErrorCode
@@ -280,6 +281,17 @@ def test_moves_that_wait_for_copies_hold_up_neither_others_nor_those_that_come_n
         done = record.led_by(2)
         world.commit(Decision(None, {done.key: done.encode()}, [move.key]))
         assert ("two", lead) in moving(64.0 + index), "not with the next check"
+
+
+def test_what_there_is_no_room_for_is_told_though_there_is_room_for_others(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(arranging, "MOVES_AT_ONCE", 1)
+    acting = Acting(cluster(4, two=(2, 2, [1, 1])))
+    topic_id = acting.world.image.topics["two"].topic_id
+    wishes = [Wish(topic_id, index, 2) for index in (0, 1)]
+    assert arranger(acting)._choose(wishes[:1]) == (wishes[:1], False)
+    assert arranger(acting)._choose(wishes) == (wishes[:1], True)
 
 
 def test_what_has_just_moved_goes_on_to_another_broker_at_once() -> None:
