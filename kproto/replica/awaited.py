@@ -18,8 +18,8 @@ if TYPE_CHECKING:
     from kproto.vlog.worker import Done, Jobs
 
 AT_ONCE: Final = 2
-"""While the loop answers one, the worker reads the next; of answers that count for nobody yet there are no
-more."""
+"""While the loop answers one, the worker reads the next. Answers that count for nobody yet are at most twice
+as many: those under way, and those that were just queued and are about to be sent."""
 
 MARGIN: Final = 1.25
 """The next read takes so many times as long as the last one, its way included."""
