@@ -314,13 +314,17 @@ def choose_repair(
     free = [node_id for node_id in sorted(image.brokers) if use[node_id] < AT_ONCE_PER_BROKER]
     sources = sorted((use[node_id], node_id) for node_id in asked if node_id in free)
     able = [
-        image.brokers[node_id]
-        for node_id in free
-        if node_id not in holders and not rules.is_draining(image, node_id)
+        broker
+        for node_id, broker in sorted(image.brokers.items())
+        if node_id not in holders and broker.internal_host and not rules.is_draining(image, node_id)
     ]
     beside = [image.brokers[node_id] for node_id in sorted(holders) if node_id in image.brokers]
     targets = pick_spread(
-        [broker for broker in able if broker.internal_host], len(able), beside, load, partial(mixed, vseg.id)
+        [broker for broker in able if broker.node_id in free],
+        len(able),
+        beside,
+        load,
+        partial(mixed, vseg.id),
     )
     pairs = [(source, target) for target in targets for _, source in sources if source != target.node_id]
     owner = CopyTarget(vseg.node_id, vseg.store_id)
@@ -337,7 +341,7 @@ def choose_repair(
         return None
     fresh = [(source, target) for source, target in pairs if (source, target.node_id) not in failed]
     givers = [*asked, owner.node_id] if is_here and owner not in have else asked
-    if not fresh and known and _is_untried(image, holders, givers, failed):
+    if not fresh and known and _are_untried(givers, able, failed):
         return None  # they are busy
     if not fresh and owner not in have and owner.node_id in free:
         tried = holders.union(target for _, target in failed)
@@ -348,16 +352,10 @@ def choose_repair(
     return Repair(vseg, source, CopyTarget(target.node_id, target.store_id), target.epoch, known)
 
 
-def _is_untried(
-    image: MetadataImage, holders: Set[int], givers: Sequence[int], failed: Set[tuple[int, int]]
-) -> bool:
+def _are_untried(givers: Sequence[int], takers: Sequence[BrokerRecord], failed: Set[tuple[int, int]]) -> bool:
     """There are pairs that have not failed, busy or not."""
-    able = (
-        node_id
-        for node_id, broker in image.brokers.items()
-        if node_id not in holders and broker.internal_host and not rules.is_draining(image, node_id)
-    )
-    return any(source != node_id and (source, node_id) not in failed for node_id in able for source in givers)
+    pairs = ((source, target.node_id) for target in takers for source in givers)
+    return any(source != target and (source, target) not in failed for source, target in pairs)
 
 
 def _onto_owner(

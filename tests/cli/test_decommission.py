@@ -132,16 +132,6 @@ def test_a_broker_that_was_restarted_meanwhile_is_stopped(
         another.stop()
 
 
-@pytest.fixture
-def plain_signals() -> Iterator[None]:
-    """Other tests of this process may have begun commands that hear them."""
-    before = {each: signal.signal(each, signal.SIG_DFL) for each in (signal.SIGTERM, signal.SIGHUP)}
-    yield
-    for each, handler in before.items():
-        signal.signal(each, handler)
-
-
-@pytest.mark.usefixtures("plain_signals")
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP])
 def test_a_command_that_is_ended_calls_off_what_it_began(
     number: signal.Signals, started: Callable[[int], LocalCluster], monkeypatch: pytest.MonkeyPatch
@@ -191,7 +181,6 @@ def test_a_broker_that_just_died_or_is_drained_itself_has_no_room(
         decommission.decommission(local, 2, 1.0)
 
 
-@pytest.mark.usefixtures("plain_signals")
 def test_the_second_signal_of_a_session_that_is_cut_keeps_nothing_from_being_called_off(
     started: Callable[[int], LocalCluster], monkeypatch: pytest.MonkeyPatch
 ) -> None:
