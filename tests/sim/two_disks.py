@@ -178,17 +178,20 @@ def _lost(image: MetadataImage, table: VlogTable) -> Decision[int]:
 async def brought_over(world: World) -> None:
     """Wait until all leaders have what they took over in files of their own. One that lost its power may have
     less than its backups until then: its own copy counts no more than theirs, and two of three are enough to
-    lose."""
-    patience = Patience(world)
-    while (left := _left_to_bring(world)) and not patience.over:
+    lose. And until all have heard of the metadata: who has not may be fenced at once, though the world was at
+    rest, and an operator who names partitions gives up what it has (seed 30200491)."""
+    patience, revision = Patience(world), world.table.revision
+    while (left := _left_to_bring(world, revision)) and not patience.over:
         await asyncio.sleep(0.1)
     if left:
         world.failed(f"L: {patience.seconds:.0f} s after all was at rest: {left}")
         world.look()
 
 
-def _left_to_bring(world: World) -> str:
-    for number in world.nodes:
+def _left_to_bring(world: World, revision: int) -> str:
+    for number, node in world.nodes.items():
+        if node.up and not (node.serving and node.store.table.revision >= revision):
+            return f"n{number} has not heard of the metadata"
         partitions = bringing_over(world, number).get("partitions", 0)
         if partitions:
             return f"n{number} has not brought over all old data of {partitions} partitions"
