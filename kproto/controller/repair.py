@@ -343,9 +343,13 @@ def choose_repair(
     givers = [*asked, owner.node_id] if is_here and owner not in have else asked
     if not fresh and known and _are_untried(givers, able, failed):
         return None  # they are busy
-    if not fresh and owner not in have and owner.node_id in free:
+    if not fresh and owner not in have and owner.node_id in image.brokers:
         tried = holders.union(target for _, target in failed)
-        fresh = _onto_owner(image, table, vseg, [node_id for _, node_id in sources], tried, failed)
+        onto = _onto_owner(image, table, vseg, asked, tried, failed)
+        ready = [one for _, one in sources if one in onto and owner.node_id in free]
+        if onto and not ready:
+            return None  # they are busy
+        fresh = [(source, image.brokers[owner.node_id]) for source in ready]
     if not fresh:
         failed.clear()
     source, target = (fresh or pairs)[0]
@@ -365,15 +369,14 @@ def _onto_owner(
     sources: Sequence[int],
     tried: set[int],
     failed: set[tuple[int, int]],
-) -> list[tuple[int, BrokerRecord]]:
-    """Who could give the owner a copy, of those it was not tried with: when its own files are none, and all
-    others were ``tried`` or have one."""
+) -> list[int]:
+    """Who could give the owner a copy, busy or not, of those it was not tried with: when its own files are
+    none, and all others were ``tried`` or have one."""
     node_id = vseg.node_id
     owns = wanted_copies(image, table, vseg) < vseg.copies or rules.is_draining(image, node_id)
     if owns or not image.brokers[node_id].internal_host or _others_can(image, vseg, tried):
         return []
-    untried = [one for one in sources if one != node_id and (one, node_id) not in failed]
-    return [(source, image.brokers[node_id]) for source in untried]
+    return [one for one in sources if one != node_id and (one, node_id) not in failed]
 
 
 def _others_can(image: MetadataImage, vseg: VsegRecord, holders: set[int]) -> bool:

@@ -372,6 +372,22 @@ def test_a_broker_that_is_busy_is_waited_for_before_another_one_is_tried_again()
     assert tried == [(other, 3), (1, 3), None, (other, 4), (1, 4), (other, 1)]
 
 
+@pytest.mark.parametrize("busy", [1, 2])
+def test_who_is_to_have_the_owner_take_a_copy_waits_for_both_of_them(busy: int) -> None:
+    """While the owner was busy, with copies of others, what had failed was forgotten and tried again: a full
+    disk of the only other broker had 50 copies take 100 seconds and not 20."""
+    world, vseg = closed_one(copies=3, brokers=4)
+    world.table.given_upto[vseg.id.owner_epoch, vseg.id.vlog] = vseg.id.seq
+    failed = {(source, 4) for source in (1, 2, 3)} | {(3, 1)}
+    before = set(failed)
+    use = Counter({busy: AT_ONCE_PER_BROKER})
+    assert choose_repair(world.image, world.table, vseg, Counter(), use, failed) is None
+    assert failed == before
+    order = choose_repair(world.image, world.table, vseg, Counter(), Counter(), failed)
+    assert order is not None
+    assert (order.source, order.target.node_id) == (2, 1)
+
+
 def test_repairs_are_limited_per_broker_and_in_all() -> None:
     world = cluster(8, t=(1, 2, [1]))
     for seq in range(60):
