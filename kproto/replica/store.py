@@ -594,17 +594,22 @@ class ReplicaStore:
         vsegs = self.table.vsegs
         wait = False
         for copy in list(self.copies.values()):
-            record = vsegs.get(copy.vseg)
-            if self._is_garbage(copy, record):
-                kept = copy.holds or self._keeps_all  # a hold ends with a sweep of its own
-                wait |= not kept and self._remove(copy)
-            elif record is not None and record.end is not None and not copy.settled and copy.fd != NO_FILE:
-                wait |= self._settle(copy, record.end)
+            wait |= self._sweep_one(copy)
         for vseg in self.state.closed(vsegs):
             self.find(vseg, partial(self.report_unfit, vseg))
         self.state.follow(vsegs, self.copies)
         if wait:
             self._sweeping.ask(SWEEP_S)
+
+    def _sweep_one(self, copy: Copy) -> bool:
+        """Whether that has to wait."""
+        record = self.table.vsegs.get(copy.vseg)
+        if self._is_garbage(copy, record):
+            kept = copy.holds or self._keeps_all  # it is looked at once more when its hold ends
+            return not kept and self._remove(copy)
+        if record is not None and record.end is not None and not copy.settled and copy.fd != NO_FILE:
+            return self._settle(copy, record.end)
+        return False
 
     def _is_garbage(self, copy: Copy, record: VsegRecord | None) -> bool:
         if record is not None:
@@ -717,7 +722,9 @@ class ReplicaStore:
             self._hold_on(copy, HOLD_STEPS if late else steps)
         else:
             copy.holds -= 1
-            self._sweep()
+            is_there = self.copies.get(copy.vseg) is copy and not self.poisoned and not self._closed
+            if is_there and self._sweep_one(copy):  # not all: thousands of holds may end at once
+                self._sweeping.ask(SWEEP_S)
 
     def journal_is_whole(self, found: Inspection) -> bool:
         """Whether a journal of an earlier process of this broker still has everything that was acked."""
