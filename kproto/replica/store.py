@@ -13,6 +13,7 @@ cannot have lost anything, but one in the first table is not believed.
 from __future__ import annotations
 
 import errno
+import math
 import os
 from collections.abc import Callable
 from functools import partial
@@ -79,7 +80,7 @@ HELD_S: Final = 60.0
 LATE_S: Final = 1.0
 """A timer is not so late unless the process was stopped."""
 HOLD_STEPS: Final = 8
-"""So often it is looked whether that was so while a copy waits."""
+"""So often in `HELD_S` it is looked whether that was so while a copy waits: less goes unnoticed."""
 
 PushDone = Callable[[Push, int], object]
 """The verdict, and how far the copy goes now."""
@@ -142,6 +143,7 @@ class ReplicaStore:
         self._held_s = HELD_S + cut_off_s
         """It may have been listed in time, and that was not heard of yet: who hears nothing for longer than
         ``cut_off_s`` has ended (30, 34), or is about to (`keep_all`)."""
+        self._hold_steps = math.ceil(HOLD_STEPS * self._held_s / HELD_S)
         self._live: frozenset[int] = frozenset()
         self._newest = 0
         """The largest owner epoch that metadata has shown."""
@@ -708,10 +710,10 @@ class ReplicaStore:
         metadata any more."""
         copy.recorded = True
         copy.holds += 1
-        self._hold_on(copy, HOLD_STEPS)
+        self._hold_on(copy, self._hold_steps)
 
     def _hold_on(self, copy: Copy, steps: int) -> None:
-        step = self._held_s / HOLD_STEPS
+        step = self._held_s / self._hold_steps
         self.loop.call_later(step, self._let_go, copy, steps - 1, self.clock.monotonic() + step)
 
     def _let_go(self, copy: Copy, steps: int, due: float) -> None:
@@ -719,7 +721,7 @@ class ReplicaStore:
         when it knows nothing yet. (Who looked at the end alone missed a stop that ended right then.)"""
         late = not self._newest or self.clock.monotonic() > due + LATE_S
         if late or steps:
-            self._hold_on(copy, HOLD_STEPS if late else steps)
+            self._hold_on(copy, self._hold_steps if late else steps)
         else:
             copy.holds -= 1
             is_there = self.copies.get(copy.vseg) is copy and not self.poisoned and not self._closed

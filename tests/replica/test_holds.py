@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 from kproto.metadata.vlogs import VsegId, VsegRecord
 from kproto.replica.copies import Copy
 from kproto.replica.store import HELD_S, LATE_S
@@ -63,4 +65,21 @@ def test_a_hold_that_ends_after_its_copy_was_made_anew_leaves_the_new_one() -> N
     station.loop.run(0.75 * HELD_S)
     assert (old.holds, station.store.copies) == (0, {owner.vseg: new})
     station.loop.run(HELD_S)
+    assert not station.store.copies
+
+
+@pytest.mark.parametrize("cut_off_s", [0.0, 5 * HELD_S])
+def test_a_stop_as_the_hold_ends_is_noticed_however_long_brokers_serve_without_controller(
+    cut_off_s: float,
+) -> None:
+    """With five minutes of that 46 seconds went unnoticed. Before them it may have heard nothing for all of
+    the five, so that it knew nothing of a copy that was listed after half a minute, and deleted it."""
+    station, metadata, owner = Station(cut_off_s=cut_off_s), Metadata(5), Owner(VsegId(5, 1, 2))
+    held(station, metadata, owner)
+    stopped_s = HELD_S / 3
+    station.loop.run(HELD_S + cut_off_s - stopped_s)
+    station.loop.now += stopped_s + LATE_S / 2
+    station.loop.run(LATE_S)
+    assert owner.vseg in station.store.copies
+    station.loop.run(2 * (HELD_S + cut_off_s))
     assert not station.store.copies
