@@ -123,7 +123,8 @@ class Repairs:
         """When, and what failed."""
         self._busy: dict[VsegId, Repair] = {}
         self._failed: dict[VsegId, set[tuple[int, int]]] = {}
-        """Sources and targets that did not work."""
+        """Sources and targets that did not work. Who was asked for a copy of its own is there with its epoch,
+        below zero: what its next process finds may be another disk."""
         self._denied: set[VsegId] = set()
         """Of which a last listed copy was none, as of the last plan."""
         self._line = deque[VsegId]()
@@ -150,8 +151,8 @@ class Repairs:
             if repair.known or not answered:
                 self._retry_at[repair.vseg.id] = now + RETRY_SECONDS, repair
             if repair.known or answered:
-                pair = (repair.source, repair.target.node_id)
-                self._failed.setdefault(repair.vseg.id, set()).add(pair)
+                whom = repair.target.node_id if repair.known else -repair.epoch
+                self._failed.setdefault(repair.vseg.id, set()).add((repair.source, whom))
             if for_want and repair.source == repair.vseg.node_id:
                 self.denials.by_owner(repair.vseg.id)
 
@@ -336,10 +337,10 @@ def choose_repair(
     known = bool(asked) or is_here
     if not known:  # who was listed once may have its copy yet (`replica.rules.is_spare`): each is asked once
         others = [one for one in targets if one.node_id not in deniers]
-        pairs = [(owner.node_id, one) for one in others if (owner.node_id, one.node_id) not in failed]
+        pairs = [(owner.node_id, one) for one in others if (owner.node_id, -one.epoch) not in failed]
     if not pairs:
         return None
-    fresh = [(source, target) for source, target in pairs if (source, target.node_id) not in failed]
+    fresh = [pair for pair in pairs if not known or (pair[0], pair[1].node_id) not in failed]
     givers = [*asked, owner.node_id] if is_here and owner not in have else asked
     if not fresh and known and _are_untried(givers, able, failed):
         return None  # they are busy

@@ -174,6 +174,28 @@ def test_without_a_readable_copy_each_is_asked_once_for_its_own() -> None:
     assert world.table.vsegs[vseg.id].backups[-1] == order.target
 
 
+@pytest.mark.parametrize("store", ["", "another"])
+def test_who_had_none_is_asked_again_once_it_was_started_anew(store: str) -> None:
+    """Its disk was not mounted, or could not be read: it was never asked for its copy again."""
+    world, vseg = closed_one(copies=2, brokers=3)
+    world.fence(1)
+    world.fence(vseg.backups[0].node_id)
+    world.seal_all(150)
+    world.register(3, store=store)
+    repairs = Repairs(0)
+
+    def asked() -> list[Repair]:
+        return [order for order in orders(world, repairs) if order.vseg.id == vseg.id]
+
+    (order,) = asked()
+    repairs.ordered(order)
+    repairs.ended(order, False, world.now, for_want=False)
+    assert asked() == []
+    world.register(3)
+    (again,) = asked()
+    assert again.target == CopyTarget(3, "store3")
+
+
 def test_when_all_backups_are_gone_the_owner_gives_its_journal() -> None:
     """Rule 18b: what was written while it was alone is copied when others are there."""
     world, vseg = closed_one(copies=2, brokers=4)
