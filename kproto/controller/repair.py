@@ -144,8 +144,9 @@ class Repairs:
     def ended(
         self, repair: Repair, done: bool, now: float, for_want: bool = True, answered: bool = True
     ) -> None:
-        """The order was ``answered``, or will not be; without success it is not repeated at once.
-        ``for_want``: for want of a sound copy at its source, not because of who was to have the new one."""
+        """The order was done, or ``answered`` with an error, or neither: without success it is not repeated
+        at once. ``for_want``: for want of a sound copy at its source, not because of who was to have the new
+        one."""
         self._busy.pop(repair.vseg.id, None)
         if not done:
             if repair.known or not answered:

@@ -182,7 +182,8 @@ class Upkeep:
                 )
                 if not again or repair.vseg.id not in controller.table.vsegs:
                     break
-            for_want, answered = answer.error not in FAULTS_OF_TARGETS, True
+            for_want = answer.error not in FAULTS_OF_TARGETS
+            answered = answer.error != InternalError.NONE  # else it has one, though that may not be written
             if answer.error == InternalError.NONE:
                 done = await controller.decide(
                     lambda: (

@@ -10,9 +10,13 @@ from typing import Any
 import pytest
 
 from kproto.controller import upkeep
+from kproto.controller.decision import Decision
 from kproto.controller.loop import ControllerLoop
+from kproto.controller.repair import Repair, decide_repaired
 from kproto.controller.upkeep import Upkeep
-from kproto.metadata.vlogs import VsegId
+from kproto.errors import ErrorCode, KafkaError
+from kproto.metadata import MetadataImage
+from kproto.metadata.vlogs import VlogTable, VsegId
 from kproto.net.ports import Done
 from kproto.wire.internal import Api
 
@@ -75,6 +79,46 @@ def test_who_comes_is_asked_at_once_for_what_a_recovery_waits_for() -> None:
         for node in (1, 3, 4):
             await cluster.restart(node)
         await cluster.sleep(REST_S / 2)
+        assert cluster.controller.table.vsegs[vseg.id].backups
+        await cluster.stop()
+
+    run_virtual(body())
+
+
+def test_who_says_that_it_has_the_last_copy_is_asked_again_when_that_cannot_be_written(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Its answer was taken for one that it has none, so that it was never asked again."""
+    refused: list[int] = []
+    cannot_write = True
+
+    def decide(image: MetadataImage, table: VlogTable, repair: Repair) -> Decision[bool]:
+        if cannot_write:
+            refused.append(repair.target.node_id)
+            raise KafkaError(ErrorCode.KAFKA_STORAGE_ERROR, "the disk is full")
+        return decide_repaired(image, table, repair)
+
+    monkeypatch.setattr(upkeep, "decide_repaired", decide)
+
+    async def body() -> None:
+        nonlocal cannot_write
+        cluster = SimCluster(4)
+        await cluster.start()
+        await cluster.topic("t", 4, 3)
+        vseg = await cluster.write(2, 0, 0, 100)
+        cluster.kill(2, 1, 3, 4)
+        await cluster.sleep(1)
+        await cluster.restart(2)
+        await cluster.sleep(12 + REST_S)
+        assert not cluster.controller.table.vsegs[vseg.id].open
+        cluster.kill(2)
+        await cluster.sleep(REST_S + 1)
+        for node in (1, 3, 4):
+            await cluster.restart(node)
+        await cluster.sleep(3 * REST_S)
+        assert refused
+        cannot_write = False
+        await cluster.sleep(3 * REST_S)
         assert cluster.controller.table.vsegs[vseg.id].backups
         await cluster.stop()
 
