@@ -142,16 +142,22 @@ class Repairs:
         self._busy[repair.vseg.id] = repair
 
     def ended(
-        self, repair: Repair, done: bool, now: float, for_want: bool = True, answered: bool = True
+        self,
+        repair: Repair,
+        done: bool,
+        now: float,
+        for_want: bool = True,
+        answered: bool = True,
+        made: bool = False,
     ) -> None:
         """The order was done, or ``answered`` with an error, or neither: without success it is not repeated
         at once. ``for_want``: for want of a sound copy at its source, not because of who was to have the new
-        one."""
+        one. ``made``: that one is there, and could not be listed: it is asked for again, not another one."""
         self._busy.pop(repair.vseg.id, None)
         if not done:
             if repair.known or not answered:
                 self._retry_at[repair.vseg.id] = now + RETRY_SECONDS, repair
-            if repair.known or answered:
+            if answered or (repair.known and not made):
                 whom = repair.target.node_id if repair.known else -repair.epoch
                 self._failed.setdefault(repair.vseg.id, set()).add((repair.source, whom))
             if for_want and repair.source == repair.vseg.node_id:

@@ -171,7 +171,7 @@ class Upkeep:
     async def _repair(self, repair: Repair) -> None:
         """Have one copy made and list it (rule 17)."""
         controller = self._controller
-        done = for_want = answered = False
+        done = for_want = answered = made = False
         try:
             body = messages.Repair(repair.vseg, repair.source).encode()
             while True:
@@ -183,8 +183,9 @@ class Upkeep:
                 if not again or repair.vseg.id not in controller.table.vsegs:
                     break
             for_want = answer.error not in FAULTS_OF_TARGETS
-            answered = answer.error != InternalError.NONE  # else it has one, though that may not be written
-            if answer.error == InternalError.NONE:
+            made = answer.error == InternalError.NONE
+            answered = not made
+            if made:
                 done = await controller.decide(
                     lambda: (
                         Decision(False)
@@ -196,7 +197,7 @@ class Upkeep:
             line = f"a copy of virtual segment {repair.vseg.id} could not be made: {error}"
             self._failures.failed((repair.target.node_id, str(error)), line)
         finally:
-            self._repairs.ended(repair, done, self._clock.monotonic(), for_want, answered)
+            self._repairs.ended(repair, done, self._clock.monotonic(), for_want, answered, made)
             self.look_again()
         if done:
             self._order(self._repairs.more(controller.image, controller.table, repair))

@@ -125,6 +125,31 @@ def test_who_says_that_it_has_the_last_copy_is_asked_again_when_that_cannot_be_w
     run_virtual(body())
 
 
+def test_while_nothing_can_be_written_no_more_copies_are_made(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each broker in turn got one, of everything that lacked one."""
+    targets: list[int] = []
+
+    def decide(image: MetadataImage, table: VlogTable, repair: Repair) -> Decision[bool]:
+        targets.append(repair.target.node_id)
+        raise KafkaError(ErrorCode.KAFKA_STORAGE_ERROR, "the disk is full")
+
+    monkeypatch.setattr(upkeep, "decide_repaired", decide)
+
+    async def body() -> None:
+        cluster = SimCluster(7)
+        await cluster.start()
+        await cluster.topic("t", 4, 3)
+        vseg = await cluster.write(2, 0, 0, 100)
+        await cluster.write(2, 1, 100, 200)
+        cluster.kill(vseg.backups[0].node_id)
+        await cluster.sleep(90)
+        await cluster.stop()
+
+    run_virtual(body())
+    assert len(targets) > 3
+    assert len(set(targets)) == 1
+
+
 def test_that_a_target_does_not_answer_is_not_said_of_each_copy(
     monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
