@@ -18,12 +18,20 @@ from kproto.controller.placement import pick_spread
 from kproto.controller.vsegs import mixed
 from kproto.metadata import BrokerRecord, MetadataImage, StreamletRecord
 from kproto.metadata.vlogs import CopyTarget, VlogTable, VsegId, VsegRecord
+from kproto.wire.internal import InternalError
 
 AT_ONCE: Final = 8
 """Repairs in flight in the whole cluster."""
 AT_ONCE_PER_BROKER: Final = 2
 RETRY_SECONDS: Final = 5.0
 """A repair that failed is tried again, perhaps elsewhere, after so long."""
+FAULTS_OF_TARGETS: Final = (
+    InternalError.FULL,
+    InternalError.REFUSED,
+    InternalError.BAD_REQUEST,
+    InternalError.WAIT,
+)
+"""Answers to REPAIR that say nothing about the copy at its source."""
 LOOKS_FOR_MORE: Final = 64
 """Virtual segments looked at, at most, for the place of a repair that ended."""
 
@@ -142,26 +150,22 @@ class Repairs:
         self._busy[repair.vseg.id] = repair
 
     def ended(
-        self,
-        repair: Repair,
-        done: bool,
-        now: float,
-        for_want: bool = True,
-        answered: bool = True,
-        made: bool = False,
+        self, repair: Repair, done: bool, now: float, answer: int | None = InternalError.UNKNOWN
     ) -> None:
-        """The order was done, or ``answered`` with an error, or neither: without success it is not repeated
-        at once. ``for_want``: for want of a sound copy at its source, not because of who was to have the new
-        one. ``made``: that one is there, and could not be listed: it is asked for again, not another one."""
+        """The order was done, or not: then it is not repeated at once. ``answer`` of the target: none, an
+        error, or that it has the copy, which could not be listed: it is asked for that again, not another
+        one."""
         self._busy.pop(repair.vseg.id, None)
-        if not done:
-            if repair.known or not answered:
-                self._retry_at[repair.vseg.id] = now + RETRY_SECONDS, repair
-            if answered or (repair.known and not made):
-                whom = repair.target.node_id if repair.known else -repair.epoch
-                self._failed.setdefault(repair.vseg.id, set()).add((repair.source, whom))
-            if for_want and repair.source == repair.vseg.node_id:
-                self.denials.by_owner(repair.vseg.id)
+        if done:
+            return
+        failed = answer not in (None, InternalError.NONE)
+        if repair.known or not failed:
+            self._retry_at[repair.vseg.id] = now + RETRY_SECONDS, repair
+        if failed or (repair.known and answer is None):
+            whom = repair.target.node_id if repair.known else -repair.epoch
+            self._failed.setdefault(repair.vseg.id, set()).add((repair.source, whom))
+        if failed and answer not in FAULTS_OF_TARGETS and repair.source == repair.vseg.node_id:
+            self.denials.by_owner(repair.vseg.id)
 
     def plan(
         self, image: MetadataImage, table: VlogTable, now: float, awaited: Set[VsegId] = frozenset()

@@ -44,15 +44,6 @@ LISTED_SECONDS: Final = 30.0
 """A copy that was made is listed so soon after it was asked for, or it is asked for anew: its broker gives up
 what is not listed for long (`kproto.replica.store.HELD_S`, twice as long at least)."""
 
-FAULTS_OF_TARGETS: Final = (
-    InternalError.NONE,
-    InternalError.FULL,
-    InternalError.REFUSED,
-    InternalError.BAD_REQUEST,
-    InternalError.WAIT,
-)
-"""Answers to REPAIR that say nothing about the copy at its source."""
-
 
 class Upkeep:
     """See the module's text. ``begin`` runs something beside it, until the controller's term ends."""
@@ -171,7 +162,8 @@ class Upkeep:
     async def _repair(self, repair: Repair) -> None:
         """Have one copy made and list it (rule 17)."""
         controller = self._controller
-        done = for_want = answered = made = False
+        done = False
+        error: int | None = None
         try:
             body = messages.Repair(repair.vseg, repair.source).encode()
             while True:
@@ -182,10 +174,8 @@ class Upkeep:
                 )
                 if not again or repair.vseg.id not in controller.table.vsegs:
                     break
-            for_want = answer.error not in FAULTS_OF_TARGETS
-            made = answer.error == InternalError.NONE
-            answered = not made
-            if made:
+            error = answer.error
+            if error == InternalError.NONE:
                 done = await controller.decide(
                     lambda: (
                         Decision(False)
@@ -193,11 +183,11 @@ class Upkeep:
                         else decide_repaired(controller.image, controller.table, repair)
                     )
                 )
-        except (PeerError, KafkaError) as error:
-            line = f"a copy of virtual segment {repair.vseg.id} could not be made: {error}"
-            self._failures.failed((repair.target.node_id, str(error)), line)
+        except (PeerError, KafkaError) as problem:
+            line = f"a copy of virtual segment {repair.vseg.id} could not be made: {problem}"
+            self._failures.failed((repair.target.node_id, str(problem)), line)
         finally:
-            self._repairs.ended(repair, done, self._clock.monotonic(), for_want, answered, made)
+            self._repairs.ended(repair, done, self._clock.monotonic(), error)
             self.look_again()
         if done:
             self._order(self._repairs.more(controller.image, controller.table, repair))

@@ -21,6 +21,7 @@ from kproto.controller.retiring import is_only_here
 from kproto.controller.sources import Sources
 from kproto.metadata.records import MOVED, ONLINE, StreamletRecord
 from kproto.metadata.vlogs import CopyTarget, VsegId, VsegRecord, given_key
+from kproto.wire.internal import InternalError
 
 from .cluster_world import World, cluster, no_owner_has_any
 
@@ -160,7 +161,7 @@ def test_what_failed_elsewhere_says_nothing_about_the_copy_of_the_owner() -> Non
     repairs = Repairs(0.0)
     order = next(one for one in repairs.plan(world.image, world.table, 9.0).orders if one.vseg.id == gone.id)
     repairs.ended(order._replace(source=5), False, 10.0)
-    repairs.ended(order, False, 11.0, for_want=False)
+    repairs.ended(order, False, 11.0, answer=InternalError.FULL)
     assert not repairs.denials.owner_has_none(gone.id)
     repairs.ended(order, False, 12.0)
     assert repairs.denials.owner_has_none(gone.id)
@@ -243,7 +244,7 @@ def test_as_soon_as_a_last_copy_is_none_its_owner_is_asked() -> None:
     (vain,) = ordered(world, vseg, repairs, 10.0)
     assert vain.source == last.node_id
     repairs.ordered(vain)
-    repairs.ended(vain, False, 10.0, for_want=False)
+    repairs.ended(vain, False, 10.0, answer=InternalError.FULL)
     assert ordered(world, vseg, repairs, 10.1) == [], "the same again can wait"
     assert not disowned(world, vseg, repairs, last.node_id)
     (order,) = ordered(world, vseg, repairs, 10.2)
@@ -270,7 +271,7 @@ def test_who_said_that_its_copy_is_none_is_not_asked_while_the_owner_is_away() -
         (order,) = ordered(world, vseg, repairs, 10.0)
         assert order.target.node_id != vseg.backups[0].node_id
         repairs.ordered(order)
-        repairs.ended(order, False, 10.0, for_want=False)
+        repairs.ended(order, False, 10.0, answer=InternalError.FULL)
     assert ordered(world, vseg, repairs, 10.0) == []
     world.register(vseg.node_id, power_lost=True)
     (order,) = ordered(world, vseg, repairs, 10.1)

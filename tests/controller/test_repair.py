@@ -33,6 +33,7 @@ from kproto.controller.upkeep import upkeep_rest
 from kproto.controller.vsegs import decide_close_vsegs
 from kproto.metadata.records import Floor
 from kproto.metadata.vlogs import CopyTarget, VsegId, VsegRecord, given_key, moved_from_key
+from kproto.wire.internal import InternalError
 from tests.controller.test_draining import drain
 
 from .cluster_world import World, cluster, nodes
@@ -163,7 +164,7 @@ def test_without_a_readable_copy_each_is_asked_once_for_its_own() -> None:
     for answered in (False, True, True, True):
         (order,) = orders(world, repairs)
         repairs.ordered(order)
-        repairs.ended(order, False, world.now, for_want=False, answered=answered)
+        repairs.ended(order, False, world.now, answer=InternalError.FULL if answered else None)
         asked += [order.target.node_id] * answered
         if not answered:
             assert orders(world, repairs) == []
@@ -189,7 +190,7 @@ def test_who_had_none_is_asked_again_once_it_was_started_anew(store: str) -> Non
 
     (order,) = asked()
     repairs.ordered(order)
-    repairs.ended(order, False, world.now, for_want=False)
+    repairs.ended(order, False, world.now, answer=InternalError.FULL)
     assert asked() == []
     world.register(3)
     (again,) = asked()
@@ -300,7 +301,7 @@ def test_a_live_owner_takes_a_copy_of_what_leaves_it_when_no_other_broker_takes_
         (order,) = orders(world, repairs)
         tried.append((order.source, order.target.node_id))
         repairs.ordered(order)
-        repairs.ended(order, False, world.now, for_want=False)
+        repairs.ended(order, False, world.now, answer=InternalError.FULL)
         world.now += RETRY_SECONDS
     assert (other, 1) not in tried[:-2]
     assert tried[-2:] == [(other, 1), tried[0]]
@@ -317,7 +318,7 @@ def test_the_copy_that_an_owner_took_is_none_beside_its_files_when_nothing_leave
     (order,) = orders(world, repairs)
     while order.target.node_id != 1:  # the disk of the third one is full
         repairs.ordered(order)
-        repairs.ended(order, False, world.now, for_want=False)
+        repairs.ended(order, False, world.now, answer=InternalError.FULL)
         world.now += RETRY_SECONDS
         (order,) = orders(world, repairs)
     assert world.commit(decide_repaired(world.image, world.table, order))
@@ -369,7 +370,7 @@ def test_what_nobody_takes_lets_others_have_their_turn() -> None:
         for order in found:
             repairs.ordered(order)
         for order in found:
-            repairs.ended(order, False, world.now, for_want=False)
+            repairs.ended(order, False, world.now, answer=InternalError.FULL)
         targets += [order.target.node_id for order in found if order.vseg.id == waited.id]
         if not second:
             world.commit(decide_close_vsegs(world.image, world.table, 2, [(waited.id, 100)]))

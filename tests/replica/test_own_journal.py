@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from kproto.controller.upkeep import FAULTS_OF_TARGETS
+from kproto.controller.repair import FAULTS_OF_TARGETS
 from kproto.metadata.vlogs import CopyTarget, VsegId, VsegRecord
 from kproto.replica import service
 from kproto.replica.messages import NOTHING, Look, Raw, Read, Seal, Sealed, StateAnswer, decode_catalog

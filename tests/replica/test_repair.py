@@ -7,7 +7,7 @@ import errno
 
 import pytest
 
-from kproto.controller.upkeep import FAULTS_OF_TARGETS
+from kproto.controller.repair import FAULTS_OF_TARGETS
 from kproto.metadata.vlogs import VsegRecord
 from kproto.net.ports import Answer
 from kproto.replica.messages import Read, Repair
