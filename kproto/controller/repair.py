@@ -355,7 +355,7 @@ def choose_repair(
     givers = [*asked, owner.node_id] if is_here and owner not in have else asked
     if not fresh and known and _are_untried(givers, able, failed):
         return None  # they are busy
-    if not fresh and owner not in have and owner.node_id in image.brokers:
+    if not fresh and owner.node_id in image.brokers:
         tried = holders.union(target for _, target in failed)
         onto = _onto_owner(image, table, vseg, asked, tried, failed)
         ready = [one for _, one in sources if one in onto and owner.node_id in free]
@@ -383,12 +383,13 @@ def _onto_owner(
     failed: set[tuple[int, int]],
 ) -> list[int]:
     """Who could give the owner a copy, busy or not, of those it was not tried with: when its own files are
-    none, and all others were ``tried`` or have one."""
+    none, and all others were ``tried`` or have one. Nobody when it has one, be it on another disk."""
     node_id = vseg.node_id
-    owns = wanted_copies(image, table, vseg) < vseg.copies or rules.is_draining(image, node_id)
+    owns = wanted_copies(image, table, vseg) < vseg.copies or node_id in sources
+    owns = owns or rules.is_draining(image, node_id)
     if owns or not image.brokers[node_id].internal_host or _others_can(image, vseg, tried):
         return []
-    return [one for one in sources if one != node_id and (one, node_id) not in failed]
+    return [one for one in sources if (one, node_id) not in failed]
 
 
 def _others_can(image: MetadataImage, vseg: VsegRecord, holders: set[int]) -> bool:
