@@ -131,8 +131,8 @@ class Repairs:
         """When, and what failed."""
         self._busy: dict[VsegId, Repair] = {}
         self._failed: dict[VsegId, set[tuple[int, int]]] = {}
-        """Sources and targets that did not work. Who was asked for a copy of its own is there with its epoch,
-        below zero: what its next process finds may be another disk."""
+        """Sources and targets that did not work. Who was asked for a copy of its own, and has none, is there
+        with its epoch, below zero: what its next process finds may be another disk."""
         self._denied: set[VsegId] = set()
         """Of which a last listed copy was none, as of the last plan."""
         self._line = deque[VsegId]()
@@ -161,8 +161,8 @@ class Repairs:
         failed = answer not in (None, InternalError.NONE)
         if repair.known or not failed:
             self._retry_at[repair.vseg.id] = now + RETRY_SECONDS, repair
-        if failed or (repair.known and answer is None):
-            whom = repair.target.node_id if repair.known else -repair.epoch
+        if failed or answer is None:
+            whom = repair.target.node_id if repair.known or answer is None else -repair.epoch
             self._failed.setdefault(repair.vseg.id, set()).add((repair.source, whom))
         if failed and answer not in FAULTS_OF_TARGETS and repair.source == repair.vseg.node_id:
             self.denials.by_owner(repair.vseg.id)
@@ -347,13 +347,14 @@ def choose_repair(
         pairs += [(owner.node_id, target) for target in targets if target.node_id != owner.node_id]
     known = bool(asked) or is_here
     if not known:  # who was listed once may have its copy yet (`replica.rules.is_spare`): each is asked once
-        others = [one for one in targets if one.node_id not in deniers]
-        pairs = [(owner.node_id, one) for one in others if (owner.node_id, -one.epoch) not in failed]
+        able = [one for one in able if one.node_id not in deniers]
+        able = [one for one in able if (owner.node_id, -one.epoch) not in failed]
+        pairs = [(owner.node_id, one) for one in targets if one in able]
     if not pairs:
         return None
-    fresh = [pair for pair in pairs if not known or (pair[0], pair[1].node_id) not in failed]
-    givers = [*asked, owner.node_id] if is_here and owner not in have else asked
-    if not fresh and known and _are_untried(givers, able, failed):
+    fresh = [pair for pair in pairs if (pair[0], pair[1].node_id) not in failed]
+    givers = asked if known and not (is_here and owner not in have) else [*asked, owner.node_id]
+    if not fresh and _are_untried(givers, able, failed):
         return None  # they are busy
     if not fresh and owner.node_id in image.brokers:
         tried = holders.union(target for _, target in failed)
@@ -362,8 +363,8 @@ def choose_repair(
         if onto and not ready:
             return None  # they are busy
         fresh = [(source, image.brokers[owner.node_id]) for source in ready]
-    if not fresh:
-        failed.clear()
+    if not fresh:  # but who had no copy of its own
+        failed.difference_update([pair for pair in failed if known or pair[1] >= 0])
     source, target = (fresh or pairs)[0]
     return Repair(vseg, source, CopyTarget(target.node_id, target.store_id), target.epoch, known)
 

@@ -34,3 +34,25 @@ def test_an_owner_with_a_new_disk_that_has_a_copy_is_not_asked_to_take_another_o
     targets = [ask(world, repairs, one.id, InternalError.FULL).target.node_id for _ in range(8)]
     assert set(targets[:6]) == set(world.image.brokers) - {1, first.node_id}
     assert targets[6:] == targets[:2]
+
+
+def without_any() -> tuple[World, VsegId]:
+    """Its owner and its only copy are away; brokers 3 and 4 are here."""
+    world, vseg = closed_one(copies=2, brokers=4)
+    world.fence(1)
+    world.fence(vseg.backups[0].node_id)
+    world.seal_all(150)
+    return world, vseg.id
+
+
+def test_who_does_not_answer_does_not_keep_others_from_being_asked_for_their_own_copies() -> None:
+    """One that the controller does not reach was asked again and again, and the one with the last copy never:
+    recoveries waited for it."""
+    world, vseg = without_any()
+    repairs = Repairs(0)
+    asked = [ask(world, repairs, vseg, None).target.node_id for _ in range(6)]
+    assert sorted(asked[:2]) == [3, 4]
+    assert asked[2:] == asked[:2] * 2, "in turn"
+    ask(world, repairs, vseg, InternalError.REFUSED)
+    (other,) = {3, 4} - {asked[0]}
+    assert [ask(world, repairs, vseg, None).target.node_id for _ in range(3)] == [other] * 3, "it has none"
