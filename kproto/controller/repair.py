@@ -325,10 +325,13 @@ def choose_repair(
         holders.add(vseg.node_id)
     free = [node_id for node_id in sorted(image.brokers) if use[node_id] < AT_ONCE_PER_BROKER]
     sources = sorted((use[node_id], node_id) for node_id in asked if node_id in free)
+    is_here = rules.owner_is_here(image, vseg)
+    known = bool(asked) or is_here
     able = [
         broker
         for node_id, broker in sorted(image.brokers.items())
-        if node_id not in holders and broker.internal_host and not rules.is_draining(image, node_id)
+        if node_id not in holders and broker.internal_host
+        if not (known and rules.is_draining(image, node_id))
     ]
     beside = [image.brokers[node_id] for node_id in sorted(holders) if node_id in image.brokers]
     targets = pick_spread(
@@ -341,11 +344,9 @@ def choose_repair(
     pairs = [(source, target) for target in targets for _, source in sources if source != target.node_id]
     owner = CopyTarget(vseg.node_id, vseg.store_id)
     waits = asked and not sources  # for a listed copy that is busy: it is the better one
-    is_here = rules.owner_is_here(image, vseg)
     if is_here and owner not in have and owner.node_id in free and not waits:
         # its journal, kept for this (18b), or still there though others say that they have copies
         pairs += [(owner.node_id, target) for target in targets if target.node_id != owner.node_id]
-    known = bool(asked) or is_here
     if not known:  # who was listed once may have its copy yet (`replica.rules.is_spare`): each is asked once
         able = [one for one in able if one.node_id not in deniers]
         able = [one for one in able if (owner.node_id, -one.epoch) not in failed]

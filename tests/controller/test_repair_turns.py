@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from kproto.controller.decision import Decision
-from kproto.controller.repair import RETRY_SECONDS, Repair, Repairs
+from kproto.controller.repair import RETRY_SECONDS, Repair, Repairs, decide_repaired
 from kproto.metadata.vlogs import CopyTarget, VsegId
 from kproto.wire.internal import InternalError
 
 from .cluster_world import World
+from .test_draining import drain
 from .test_repair import closed_one, orders
 
 
@@ -56,3 +57,16 @@ def test_who_does_not_answer_does_not_keep_others_from_being_asked_for_their_own
     ask(world, repairs, vseg, InternalError.REFUSED)
     (other,) = {3, 4} - {asked[0]}
     assert [ask(world, repairs, vseg, None).target.node_id for _ in range(3)] == [other] * 3, "it has none"
+
+
+def test_who_is_drained_is_asked_for_its_own_copy_too() -> None:
+    """It may have the last one, and was to be taken away with it."""
+    world, vseg = without_any()
+    drain(world, 4)
+    repairs = Repairs(0)
+    asked = [ask(world, repairs, vseg, InternalError.REFUSED) for _ in range(2)]
+    assert {order.target.node_id for order in asked} == {3, 4}
+    (drained,) = (order for order in asked if order.target.node_id == 4)
+    assert world.commit(decide_repaired(world.image, world.table, drained))
+    order = ask(world, repairs, vseg, None)
+    assert (order.source, order.target.node_id) == (4, 3), "it gets nothing, and gives what it has"
