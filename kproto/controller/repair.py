@@ -118,6 +118,7 @@ class Repairs:
         "_failed",
         "_line",
         "_load",
+        "_made",
         "_missing",
         "_retry_at",
         "denials",
@@ -133,6 +134,8 @@ class Repairs:
         self._failed: dict[VsegId, set[tuple[int, int]]] = {}
         """Sources and targets that did not work. Who was asked for a copy of its own, and has none, is there
         with its epoch, below zero: what its next process finds may be another disk."""
+        self._made: dict[VsegId, Repair] = {}
+        """Of which the copy is there, and could not be listed."""
         self._denied: set[VsegId] = set()
         """Of which a last listed copy was none, as of the last plan."""
         self._line = deque[VsegId]()
@@ -156,8 +159,11 @@ class Repairs:
         error, or that it has the copy, which could not be listed: it is asked for that again, not another
         one."""
         self._busy.pop(repair.vseg.id, None)
+        self._made.pop(repair.vseg.id, None)
         if done:
             return
+        if answer == InternalError.NONE:
+            self._made[repair.vseg.id] = repair
         failed = answer not in (None, InternalError.NONE)
         if repair.known or not failed:
             self._retry_at[repair.vseg.id] = now + RETRY_SECONDS, repair
@@ -186,6 +192,7 @@ class Repairs:
             if vseg in ids - at_once and not _is_torn(image, failed)
         }
         self._failed = {vseg: pairs for vseg, pairs in self._failed.items() if vseg in ids}
+        self._made = {vseg: made for vseg, made in self._made.items() if vseg in ids}
         self.denials.forget_owners(ids)
         looks: list[float] = []
         self._load = load_of(table)
@@ -228,8 +235,12 @@ class Repairs:
             vseg = table.vsegs.get(self._line.popleft())
             if vseg is None or not _is_short(image, table, vseg):
                 continue
-            failed = self._failed.get(vseg.id, set())
-            order = choose_repair(image, table, vseg, self._load, use, failed)
+            failed, made = self._failed.get(vseg.id, set()), self._made.get(vseg.id)
+            if made is None or _is_torn(image, made):
+                order = choose_repair(image, table, vseg, self._load, use, failed)
+            else:  # though its target may be busy, and others not
+                has_room = max(use[made.source], use[made.target.node_id]) < AT_ONCE_PER_BROKER
+                order = made._replace(vseg=vseg) if has_room else None
             if order is None:
                 kept.append(vseg.id)
             else:

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import random
+from collections import defaultdict
+
 from kproto.controller.decision import Decision
-from kproto.controller.repair import RETRY_SECONDS, Repair, Repairs, decide_repaired
+from kproto.controller.repair import AT_ONCE, RETRY_SECONDS, Repair, Repairs, decide_repaired
 from kproto.metadata.vlogs import CopyTarget, VsegId
 from kproto.wire.internal import InternalError
 
-from .cluster_world import World
+from .cluster_world import World, cluster
 from .test_draining import drain
 from .test_repair import closed_one, orders
 
@@ -70,3 +73,26 @@ def test_who_is_drained_is_asked_for_its_own_copy_too() -> None:
     assert world.commit(decide_repaired(world.image, world.table, drained))
     order = ask(world, repairs, vseg, None)
     assert (order.source, order.target.node_id) == (4, 3), "it gets nothing, and gives what it has"
+
+
+def test_a_copy_that_could_not_be_listed_is_not_made_elsewhere_while_its_broker_is_busy() -> None:
+    """With hundreds that could not be listed each was made by several brokers."""
+    world = cluster(8, t=(3, 3, [1, 3, 4]))
+    for seq in range(100):
+        for owner in (1, 3, 4):
+            world.open(owner, seq, seq * 10, 3)
+    world.fence(2)
+    repairs, running, some = Repairs(0), list[Repair](), random.Random(1)
+    made = defaultdict[VsegId, set[int]](set)
+    for _ in range(300):
+        for order in orders(world, repairs):
+            repairs.ordered(order)
+            running.append(order)
+        some.shuffle(running)
+        for order in running[:5]:
+            repairs.ended(order, False, world.now, answer=InternalError.NONE)
+            made[order.vseg.id].add(order.target.node_id)
+        del running[:5]
+        world.now += 0.5
+    assert len(made) > AT_ONCE
+    assert max(map(len, made.values())) == 1
