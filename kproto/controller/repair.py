@@ -222,13 +222,15 @@ class Repairs:
         return self._choose(image, table, LOOKS_FOR_MORE)
 
     def _choose(self, image: MetadataImage, table: VlogTable, looks: int) -> list[Repair]:
-        """As many as have room of the first so many in the line. Those without keep their places."""
+        """As many as have room of the first so many in the line. Those without keep their places, but for
+        those that nobody could give or take if all had room: they would keep all others from theirs."""
         orders: list[Repair] = []
         kept: list[VsegId] = []
         use = Counter[int]()
         for repair in self._busy.values():
             use.update((repair.source, repair.target.node_id))
-        for _ in range(min(looks, len(self._line))):
+        while looks > 0 and self._line:
+            looks -= 1
             full = all(use[node_id] >= AT_ONCE_PER_BROKER for node_id in image.brokers)
             if full or len(self._busy) + len(orders) >= AT_ONCE:
                 break
@@ -241,12 +243,14 @@ class Repairs:
             else:  # though its target may be busy, and others not
                 has_room = max(use[made.source], use[made.target.node_id]) < AT_ONCE_PER_BROKER
                 order = made._replace(vseg=vseg) if has_room else None
-            if order is None:
-                kept.append(vseg.id)
-            else:
+            if order is not None:
                 orders.append(order)
                 use.update((order.source, order.target.node_id))
                 self._load[order.target.node_id] += 1
+            elif use and choose_repair(image, table, vseg, self._load, Counter(), set(failed)) is not None:
+                kept.append(vseg.id)
+            else:
+                looks += 1  # once for each plan
         self._line.extendleft(reversed(kept))
         return orders
 

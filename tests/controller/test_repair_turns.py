@@ -5,8 +5,10 @@ from __future__ import annotations
 import random
 from collections import defaultdict
 
+import pytest
+
 from kproto.controller.decision import Decision
-from kproto.controller.repair import AT_ONCE, RETRY_SECONDS, Repair, Repairs, decide_repaired
+from kproto.controller.repair import AT_ONCE, LOOKS_FOR_MORE, RETRY_SECONDS, Repair, Repairs, decide_repaired
 from kproto.metadata.vlogs import CopyTarget, VsegId
 from kproto.wire.internal import InternalError
 
@@ -96,3 +98,32 @@ def test_a_copy_that_could_not_be_listed_is_not_made_elsewhere_while_its_broker_
         world.now += 0.5
     assert len(made) > AT_ONCE
     assert max(map(len, made.values())) == 1
+
+
+@pytest.mark.parametrize("running", [False, True])
+def test_what_nobody_can_take_does_not_keep_others_from_being_ordered_without_another_plan(
+    running: bool,
+) -> None:
+    """Of three brokers one is away for good: what is to have three copies cannot have them, and was looked at
+    first each time that a copy was done. All others got two with each plan, which comes every few seconds."""
+    world = cluster(3, t=(1, 3, [1]), u=(1, 2, [2]))
+    for seq in range(3 * LOOKS_FOR_MORE):
+        world.open(1, seq, seq * 10, 3)
+    for seq in range(51):
+        world.open(2, seq, seq * 10, 2, exclude=(3,))
+    world.fence(1)
+    world.seal_all(10_000)
+    world.assign()
+    repairs, made = Repairs(0), 0
+    waiting = orders(world, repairs)
+    while waiting:
+        for order in waiting:
+            repairs.ordered(order)
+        if running and made < 2:  # all brokers are busy, or one of two
+            waiting += orders(world, repairs)
+        order = waiting.pop(0)
+        assert world.commit(decide_repaired(world.image, world.table, order))
+        repairs.ended(order, True, world.now)
+        made += 1
+        waiting += repairs.more(world.image, world.table, order)
+    assert made == 50
