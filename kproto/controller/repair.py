@@ -170,7 +170,8 @@ class Repairs:
         if failed or answer is None:
             whom = repair.target.node_id if repair.known or answer is None else -repair.epoch
             self._failed.setdefault(repair.vseg.id, set()).add((repair.source, whom))
-        if failed and answer not in FAULTS_OF_TARGETS and repair.source == repair.vseg.node_id:
+        of_source = repair.known and failed and answer not in FAULTS_OF_TARGETS
+        if of_source and repair.source == repair.vseg.node_id:
             self.denials.by_owner(repair.vseg.id)
 
     def plan(

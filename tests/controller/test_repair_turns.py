@@ -127,3 +127,18 @@ def test_what_nobody_can_take_does_not_keep_others_from_being_ordered_without_an
         made += 1
         waiting += repairs.more(world.image, world.table, order)
     assert made == 50
+
+
+def test_an_owner_is_not_said_to_have_none_by_its_node_without_its_disk() -> None:
+    """Who was asked for a copy of its own told what the owner's node said of it with another disk. With the
+    old one mounted again an operator could give up what is on it (`giving_up.hopeless`)."""
+    world, vseg = without_any()
+    world.register(1, store="new")
+    repairs = Repairs(0)
+    for _ in range(3):
+        assert not ask(world, repairs, vseg, InternalError.UNKNOWN).known
+    world.register(1)
+    assert not repairs.denials.owner_has_none(vseg)
+    order = ask(world, repairs, vseg, InternalError.UNKNOWN)
+    assert (order.source, order.known) == (1, True)
+    assert repairs.denials.owner_has_none(vseg), "now it was asked"
