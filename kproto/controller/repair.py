@@ -192,7 +192,12 @@ class Repairs:
             for vseg, (at, failed) in self._retry_at.items()
             if vseg in ids - at_once and not _is_torn(image, failed)
         }
-        self._failed = {vseg: pairs for vseg, pairs in self._failed.items() if vseg in ids}
+        here = {-broker.epoch for broker in image.brokers.values()}
+        self._failed = {
+            vseg: {pair for pair in pairs if pair[1] >= 0 or pair[1] in here}
+            for vseg, pairs in self._failed.items()
+            if vseg in ids
+        }
         self._made = {vseg: made for vseg, made in self._made.items() if vseg in ids}
         self.denials.forget_owners(ids)
         looks: list[float] = []

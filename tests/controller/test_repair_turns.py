@@ -142,3 +142,14 @@ def test_an_owner_is_not_said_to_have_none_by_its_node_without_its_disk() -> Non
     order = ask(world, repairs, vseg, InternalError.UNKNOWN)
     assert (order.source, order.known) == (1, True)
     assert repairs.denials.owner_has_none(vseg), "now it was asked"
+
+
+def test_processes_that_ended_are_not_remembered_for_having_had_none() -> None:
+    """One more was with each start of a broker, for each virtual segment that waits for an operator."""
+    world, vseg = without_any()
+    repairs = Repairs(0)
+    for _ in range(20):
+        ask(world, repairs, vseg, InternalError.REFUSED)
+        ask(world, repairs, vseg, InternalError.REFUSED)
+        world.register(3, 4)
+    assert len(repairs._failed[vseg]) <= 4
