@@ -19,8 +19,8 @@ from kproto.config import address_text, host_and_port
 from kproto.controller import Controller
 from kproto.controller.election import Candidate, Election, candidacy
 from kproto.controller.loop import ControllerLoop
+from kproto.controller.missing import owed, possible_copies
 from kproto.controller.registration import Registration
-from kproto.controller.repair import owed, possible_copies
 from kproto.controller.rules import is_draining, is_leaving, may_hold, sound_copies, was_given
 from kproto.controller.service import ControllerService
 from kproto.directory import LeftAs

@@ -105,7 +105,7 @@ class Arranger:
 
     def _choose(self, found: Iterable[Wish]) -> tuple[list[Wish], bool]:
         """As many as there is room for, and whether there are more. With two copies they wait for others to
-        be made (`repair.owed`), be it for hours: others have a room of their own."""
+        be made (`missing.owed`), be it for hours: others have a room of their own."""
         room = Counter({True: MOVES_AT_ONCE, False: MOVES_AT_ONCE})
         room.subtract(self._has_two_copies(key) for key in self._controller.table.moves)
         wishes: list[Wish] = []

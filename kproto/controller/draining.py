@@ -12,9 +12,9 @@ from typing import NamedTuple
 
 from kproto.controller import rules
 from kproto.controller.decision import Decision
+from kproto.controller.missing import counted_copies, possible_copies
 from kproto.controller.placement import assigned_to, pick_spread
 from kproto.controller.reassignment import leaders_move, reassigned, way_back
-from kproto.controller.repair import counted_copies, possible_copies
 from kproto.metadata import MetadataImage
 from kproto.metadata.records import StreamletRecord
 from kproto.metadata.vlogs import VlogTable, VsegRecord

@@ -15,7 +15,8 @@ from typing import TYPE_CHECKING, Any, Final
 from kproto.controller import rules
 from kproto.controller.arranging import Arranger
 from kproto.controller.decision import Decision
-from kproto.controller.repair import Repair, Repairs, decide_repaired
+from kproto.controller.repair import Repairs, decide_repaired
+from kproto.controller.repair_pairs import Repair
 from kproto.errors import KafkaError
 from kproto.net.ports import PeerError, PeersPort
 from kproto.replica import messages

@@ -6,7 +6,7 @@ the image that follows another broker leads. What was not told yet can be taken 
 move is gone from the metadata, or lasts too long, appends are taken again.
 
 With two copies the leader's own files are one, and cease to be when another one leads: nothing is refused
-until what was closed before has two more (`controller.repair.owed`). The journal files of what is closed
+until what was closed before has two more (`controller.missing.owed`). The journal files of what is closed
 since stay here until it has them, too.
 
 All moves that are asked for while a round is running make up the next round.

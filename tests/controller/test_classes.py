@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from kproto.controller import rules
 from kproto.controller.leader_choice import ElectionType, examine, losses
+from kproto.controller.missing import wanted_copies
 from kproto.controller.moves import decide_tidy
 from kproto.controller.reassignment import NewReplicas, decide_reassign
 from kproto.controller.recovery import awaited, due_streamlets, stuck
-from kproto.controller.repair import wanted_copies
 from kproto.controller.vsegs import decide_widen
 from kproto.metadata import Change
 from kproto.metadata.records import RECOVERING, Floor, TopicRecord

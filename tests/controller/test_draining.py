@@ -11,7 +11,8 @@ from kproto.controller.decision import Decision
 from kproto.controller.draining import decide_replacements, left_on, replacements
 from kproto.controller.freeing import Unneeded, decide_free
 from kproto.controller.moves import misplaced
-from kproto.controller.repair import Repair, Repairs, decide_repaired
+from kproto.controller.repair import Repairs, decide_repaired
+from kproto.controller.repair_pairs import Repair
 from kproto.controller.topics import NewTopic, decide_create
 from kproto.errors import ErrorCode
 from kproto.metadata.vlogs import CopyTarget

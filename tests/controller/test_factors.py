@@ -7,6 +7,7 @@ from collections.abc import Sequence
 
 from kproto.controller import rules
 from kproto.controller.freeing import Start, Unneeded, decide_free, decide_starts
+from kproto.controller.missing import wanted_copies
 from kproto.controller.moves import misplaced
 from kproto.controller.reassignment import (
     Copied,
@@ -17,7 +18,6 @@ from kproto.controller.reassignment import (
     ongoing,
 )
 from kproto.controller.recovery import Attempt
-from kproto.controller.repair import wanted_copies
 from kproto.controller.single import decide_alone
 from kproto.controller.topics import NewPartitions, decide_create_partitions
 from kproto.errors import ErrorCode

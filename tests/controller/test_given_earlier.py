@@ -6,9 +6,9 @@ from __future__ import annotations
 import pytest
 
 from kproto.controller import rules
+from kproto.controller.missing import wanted_copies
 from kproto.controller.moves import HandOver, Wish, decide_handed_over, decide_moves
 from kproto.controller.recovery import awaited, due_streamlets, stuck
-from kproto.controller.repair import wanted_copies
 from kproto.controller.retiring import decide_retire
 from kproto.controller.sources import owner_has
 from kproto.controller.vsegs import decide_close_vsegs

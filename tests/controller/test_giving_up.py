@@ -16,7 +16,8 @@ from kproto.controller.freeing import Unneeded, decide_emptied, decide_free
 from kproto.controller.giving_up import decide_give_up, hopeless, told
 from kproto.controller.proposals import Proposals
 from kproto.controller.recovery import awaited, stuck
-from kproto.controller.repair import Repair, Repairs, decide_disowned, decide_repaired
+from kproto.controller.repair import Repairs, decide_disowned, decide_repaired
+from kproto.controller.repair_pairs import Repair
 from kproto.controller.retiring import is_only_here
 from kproto.controller.sources import Sources
 from kproto.metadata.records import MOVED, ONLINE, StreamletRecord

@@ -19,7 +19,8 @@ from hypothesis import strategies as st
 
 from kproto.controller import rules
 from kproto.controller.recovery import Attempt, decide_commit
-from kproto.controller.repair import Repair, Repairs, decide_repaired
+from kproto.controller.repair import Repairs, decide_repaired
+from kproto.controller.repair_pairs import Repair
 from kproto.controller.sealing import Ask, Sealing
 from kproto.errors import KafkaError
 from kproto.metadata.records import ONLINE, RECOVERING

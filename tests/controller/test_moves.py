@@ -12,6 +12,7 @@ import pytest
 from kproto.controller import rules
 from kproto.controller.decision import Decision
 from kproto.controller.leader_choice import ElectionType, decide_unregister, examine
+from kproto.controller.missing import owed, wanted_copies
 from kproto.controller.moves import (
     HandOver,
     Wish,
@@ -21,7 +22,7 @@ from kproto.controller.moves import (
     misplaced,
 )
 from kproto.controller.reassignment import NewReplicas, decide_reassign, ongoing
-from kproto.controller.repair import Repairs, decide_repaired, owed, wanted_copies
+from kproto.controller.repair import Repairs, decide_repaired
 from kproto.controller.sources import Sources, owner_has
 from kproto.controller.vsegs import decide_close_vsegs
 from kproto.errors import ErrorCode, KafkaError

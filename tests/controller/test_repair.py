@@ -10,24 +10,20 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from kproto.controller import repair, rules
+from kproto.controller import missing, rules
 from kproto.controller.decision import Decision
 from kproto.controller.draining import is_held_up
+from kproto.controller.missing import lasting_copies, short_ones, wanted_copies
 from kproto.controller.moves import Wish, decide_moves
 from kproto.controller.repair import (
     AT_ONCE,
-    AT_ONCE_PER_BROKER,
     RETRY_SECONDS,
-    Repair,
     Repairs,
-    choose_repair,
     decide_disowned,
     decide_repaired,
-    lasting_copies,
     load_of,
-    short_ones,
-    wanted_copies,
 )
+from kproto.controller.repair_pairs import AT_ONCE_PER_BROKER, Repair, Tried, choose_repair
 from kproto.controller.sources import Sources
 from kproto.controller.upkeep import upkeep_rest
 from kproto.controller.vsegs import decide_close_vsegs
@@ -383,15 +379,15 @@ def test_what_nobody_takes_lets_others_have_their_turn() -> None:
 def test_a_broker_that_is_busy_is_waited_for_before_another_one_is_tried_again() -> None:
     """With one of two busy the other one had all tries, and each time what had failed was forgotten."""
     world, vseg = closed_one(copies=2, brokers=4)
-    record, failed = world.streamlet("t"), set[tuple[int, int]]()
+    record, before = world.streamlet("t"), Tried()
     (other,) = nodes(vseg.backups)
     world.commit(decide_moves(world.image, world.table, [Wish(record.topic_id, 0, other)]))
     tried = []
     for busy in (4, 4, 4, 0, 0, 0):
         use = Counter({busy: AT_ONCE_PER_BROKER})
-        order = choose_repair(world.image, world.table, vseg, Counter(), use, failed)
+        order = choose_repair(world.image, world.table, vseg, Counter(), use, before)
         tried.append((order.source, order.target.node_id) if order is not None else None)
-        failed.update(tried[-1:] if tried[-1] is not None else ())
+        before.pairs.update(tried[-1:] if tried[-1] is not None else ())
     assert tried == [(other, 3), (1, 3), None, (other, 4), (1, 4), (other, 1)]
 
 
@@ -401,12 +397,10 @@ def test_who_is_to_have_the_owner_take_a_copy_waits_for_both_of_them(busy: int) 
     disk of the only other broker had 50 copies take 100 seconds and not 20."""
     world, vseg = closed_one(copies=3, brokers=4)
     world.table.given_upto[vseg.id.owner_epoch, vseg.id.vlog] = vseg.id.seq
-    failed = {(source, 4) for source in (1, 2, 3)} | {(3, 1)}
-    before = set(failed)
+    tried = Tried([(1, 4), (2, 4), (3, 4), (3, 1)])
     use = Counter({busy: AT_ONCE_PER_BROKER})
-    assert choose_repair(world.image, world.table, vseg, Counter(), use, failed) is None
-    assert failed == before
-    order = choose_repair(world.image, world.table, vseg, Counter(), Counter(), failed)
+    assert choose_repair(world.image, world.table, vseg, Counter(), use, tried) is None
+    order = choose_repair(world.image, world.table, vseg, Counter(), Counter(), tried)
     assert order is not None
     assert (order.source, order.target.node_id) == (2, 1)
 
@@ -623,8 +617,8 @@ def test_a_copy_that_is_busy_is_waited_for_and_the_owner_is_not_asked_instead() 
     world.fence(lost)
     vseg = world.table.vsegs[vseg.id]
     busy = Counter({kept: AT_ONCE_PER_BROKER})
-    assert choose_repair(world.image, world.table, vseg, Counter(), busy, set()) is None
-    order = choose_repair(world.image, world.table, vseg, Counter(), Counter(), set())
+    assert choose_repair(world.image, world.table, vseg, Counter(), busy, Tried()) is None
+    order = choose_repair(world.image, world.table, vseg, Counter(), Counter(), Tried())
     assert order is not None
     assert order.source == kept
 
@@ -770,7 +764,7 @@ def test_one_of_thousands_that_are_alike_is_looked_at(monkeypatch: pytest.Monkey
         looks += 1
         return wanted_copies(*args)
 
-    monkeypatch.setattr(repair, "wanted_copies", counted)
+    monkeypatch.setattr(missing, "wanted_copies", counted)
     assert Repairs(DELAY).plan(world.image, world.table, world.now).short == 0
     assert looks == len(world.table.copy_lists()) == 2
     world.commit(Decision(None, {given_key(world.epoch(1), 0): b"100"}))

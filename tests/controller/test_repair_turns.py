@@ -8,7 +8,8 @@ from collections import defaultdict
 import pytest
 
 from kproto.controller.decision import Decision
-from kproto.controller.repair import AT_ONCE, LOOKS_FOR_MORE, RETRY_SECONDS, Repair, Repairs, decide_repaired
+from kproto.controller.repair import AT_ONCE, LOOKS_FOR_MORE, RETRY_SECONDS, Repairs, decide_repaired
+from kproto.controller.repair_pairs import Repair
 from kproto.metadata.vlogs import CopyTarget, VsegId
 from kproto.wire.internal import InternalError
 
@@ -152,4 +153,4 @@ def test_processes_that_ended_are_not_remembered_for_having_had_none() -> None:
         ask(world, repairs, vseg, InternalError.REFUSED)
         ask(world, repairs, vseg, InternalError.REFUSED)
         world.register(3, 4)
-    assert len(repairs._failed[vseg]) <= 4
+    assert len(repairs._tried[vseg].without) <= 2

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from kproto.controller.decision import PER_TRANSACTION, Decision
-from kproto.controller.repair import wanted_copies
+from kproto.controller.missing import wanted_copies
 from kproto.controller.retiring import Retired, decide_retire
 from kproto.errors import ErrorCode, KafkaError
 from kproto.metadata.records import ONLINE, RECOVERING

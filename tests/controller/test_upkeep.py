@@ -12,7 +12,8 @@ import pytest
 from kproto.controller import upkeep
 from kproto.controller.decision import Decision
 from kproto.controller.loop import ControllerLoop
-from kproto.controller.repair import Repair, decide_repaired
+from kproto.controller.repair import decide_repaired
+from kproto.controller.repair_pairs import Repair
 from kproto.controller.upkeep import Upkeep
 from kproto.errors import ErrorCode, KafkaError
 from kproto.metadata import MetadataImage

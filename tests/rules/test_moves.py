@@ -7,8 +7,9 @@ import tempfile
 from pathlib import Path
 
 from kproto.check import InvariantError
+from kproto.controller.missing import owed
 from kproto.controller.moves import HandOver, Wish, decide_handed_over, decide_moves, decide_tidy
-from kproto.controller.repair import Repairs, decide_repaired, owed
+from kproto.controller.repair import Repairs, decide_repaired
 from kproto.controller.sources import Sources
 from kproto.controller.vsegs import decide_close_vsegs
 from kproto.metadata.records import ANYWHERE, ONLINE, RECOVERING

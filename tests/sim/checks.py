@@ -15,7 +15,7 @@ from functools import partial
 from os.path import basename
 from typing import TYPE_CHECKING, Any
 
-from kproto.controller.repair import wanted_copies
+from kproto.controller.missing import wanted_copies
 from kproto.controller.rules import kept_its_power, may_lose, topics_in
 from kproto.metadata.records import ONLINE, Floor
 from kproto.metadata.store import Change
