@@ -58,8 +58,10 @@ def accept_loss(names: tuple[str, ...], yes: bool, bootstrap: str, as_json: bool
     if not rows and not as_json:
         click.echo("nothing to do: all of these partitions have leaders, and wait for nothing that is lost")
         return
-    print_rows(rows, COLUMNS, as_json=as_json, title="Loss accepted")
-    if any(row["result"] != ErrorCode.NONE.name for row in rows):
+    refused = any(row["result"] != ErrorCode.NONE.name for row in rows)
+    title = "Not all loss was accepted" if refused else "Loss accepted"
+    print_rows(rows, COLUMNS, as_json=as_json, title=title)
+    if refused:
         raise SystemExit(1)
 
 

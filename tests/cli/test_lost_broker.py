@@ -109,6 +109,8 @@ def test_partitions_whose_only_copy_is_away_are_told(local: LocalCluster) -> Non
     (row,) = json.loads(done.stdout)
     assert (done.exit_code, row["partition"], row["result"]) == (1, 1, "ELIGIBLE_LEADERS_NOT_AVAILABLE")
     assert row["message"].startswith("Broker 2 has the only copy: start it (if its directory is lost")
+    shown = run(local, "recovery", "accept-loss", "t", "--yes")
+    assert "Not all loss was accepted" in shown.stdout
     local.wipe(2)
     local.start([2])
     wait_until("it leads again", lambda: offsets(local) == [0, 0])
