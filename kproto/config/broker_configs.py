@@ -56,7 +56,9 @@ def _address_problem(value: ConfigValue) -> str | None:
     """An address of host:port, or nothing."""
     text = str(value or "")
     problem = _listener_problem(f"PLAINTEXT://{text}") if text else None
-    return "must be host:port" if problem not in (None, NO_NAME) else problem
+    if problem in (None, NO_NAME):
+        return problem
+    return "must be host:port, with a port up to 65535"
 
 
 def _one_listener(value: ConfigValue) -> str | None:

@@ -113,6 +113,7 @@ def test_lists_and_numbers(tmp_path: Path) -> None:
         ("advertised.listeners = 'PLAINTEXT://.a:1'\n", "'PLAINTEXT://.a:1' has a host that is no host name"),
         ("kproto.join = 'b..example:1'\n", "kproto.join: 'b..example:1' has a host that is no host name"),
         ("kproto.join = '[::1:1'\n", "kproto.join: '[::1:1' must be host:port"),
+        ("kproto.join = 'a:65536'\n", "kproto.join: 'a:65536' must be host:port, with a port up to 65535"),
         ("kproto.internal.listen = '0.0.0.0:1'\n", "kproto.internal.advertise has to say one"),
         ("kproto.internal.listen = ':1'\n", "kproto.internal.listen: :1 is no address to connect to"),
         ("kproto.active.groups = 2\n", "such broker config; it is a config of topics (topic create --set)"),
