@@ -67,7 +67,7 @@ def consume(
     """Print the records of TOPIC until interrupted; no group, nothing is committed.
 
     Partitions that have no leader at the start are left out, which is said on standard error. When one has
-    none later, or a broker does not answer, it is tried again for 30 s.
+    none later, or a broker does not answer then, it is tried again for 30 s.
     """
     if from_beginning and from_time is not None:
         raise click.UsageError("--from-beginning and --from-time: give one of them")

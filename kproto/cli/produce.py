@@ -46,8 +46,8 @@ def produce(
 ) -> None:
     """Write each line of standard input to TOPIC as one record, with acks=all.
 
-    While a partition has no leader, or a broker does not answer, it is tried again for 30 s; no line is
-    stored twice by that.
+    While a partition has no leader, or a broker that answered at the start does not, it is tried again for
+    30 s; no line is stored twice by that.
     """
     from kproto.cli.output import progress
 
