@@ -10,7 +10,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from functools import partial
 from typing import TYPE_CHECKING, Any
-from weakref import WeakKeyDictionary
 
 from kproto.log.files import CHUNKS, STREAMS
 from kproto.metadata.vlogs import CopyTarget, VsegId, VsegRecord
@@ -76,8 +75,6 @@ class Media:
         self.world = world
         self.kept: dict[VirtualLog, list[VirtualSegment]] = {}
         """The virtual segments that were there at the last look, whose journal files were needed."""
-        self._came: WeakKeyDictionary[Partition, int] = WeakKeyDictionary()
-        """Where partitions ended when what they had before (`Older`) was last seen to be unsynced."""
 
     # What was answered just now
 
@@ -177,8 +174,9 @@ class Media:
         if pusher is None or pusher.klass.policy is not FlushPolicy.SYNCED:
             return
         if partition in pusher.older:
-            self._came[partition] = partition.log_end_offset
-        if partition.high_watermark <= max(self._came.get(partition, -1), self._inherited(node, partition)):
+            self.world.came[partition] = partition.log_end_offset
+        came = self.world.came.get(partition, -1)
+        if partition.high_watermark <= max(came, self._inherited(node, partition)):
             return  # that is synced before the first ack behind it
         if partition in logs._proving or partition.copies > 1 or not partition.only_here:
             return

@@ -48,6 +48,7 @@ from kproto.metadata.store import StoreError, UnknownOutcomeError
 from kproto.metadata.vlogs import VsegRecord
 from kproto.replica.scrub import Scrub
 from kproto.vlog.manager import VlogManager
+from kproto.vlog.older import Older
 from kproto.wire import internal
 
 from . import groups
@@ -56,6 +57,8 @@ from .net import SimListener, SimPeers, SimServer, random_wait
 from .sizes import drawn
 
 if TYPE_CHECKING:
+    from kproto.log.ports import LogPartition
+
     from .world import World
 
 JOB_S = 0.002
@@ -356,6 +359,7 @@ def installed(world: World) -> Iterator[None]:
     if sys.version_info < (3, 12):  # later it takes no time; nobody asks for all tasks
         places.append((asyncio.tasks._all_tasks, "add", id))  # type: ignore[attr-defined]
     places += [*drawn(world.seed), *_scrubs(world), *groups.places(world)]
+    places.append((Older, "add", _came(world, Older.add)))
     places += world.replaced
     missing = object()
     before = [(module, name, vars(module).get(name, missing)) for module, name, _ in places]
@@ -369,6 +373,16 @@ def installed(world: World) -> Iterator[None]:
                 delattr(module, name)
             else:
                 setattr(module, name, value)
+
+
+def _came(world: World, add: Callable[[Older, LogPartition], None]) -> Callable[..., None]:
+    """Older chunks may be synced, and no longer older, before anybody looks (seed 30211913)."""
+
+    def came(older: Older, partition: LogPartition) -> None:
+        world.came[partition] = partition.log_end_offset
+        add(older, partition)
+
+    return came
 
 
 def _scrubs(world: World) -> list[tuple[Any, str, Any]]:

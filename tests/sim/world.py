@@ -13,6 +13,7 @@ from collections import Counter
 from collections.abc import Callable
 from random import Random
 from typing import Any
+from weakref import WeakKeyDictionary
 
 from kproto.broker import Broker, StartError
 from kproto.config import load
@@ -20,6 +21,7 @@ from kproto.config import settings as settings_module
 from kproto.controller import Controller, NewTopic
 from kproto.controller.names import OFFSETS_TOPIC
 from kproto.errors import KafkaError
+from kproto.log.ports import LogPartition
 from kproto.metadata.image import MetadataImage, load_image
 from kproto.metadata.store import Change
 from kproto.metadata.vlogs import VlogTable, VsegRecord
@@ -220,6 +222,8 @@ class World:
         """Whether a node may hand out anything of a partition (`damage`)."""
         self.ruin: Callable[[Node, str, int], None] = lambda *_: None
         """Damages a file of a partition of one copy (`damage`)."""
+        self.came: WeakKeyDictionary[LogPartition, int] = WeakKeyDictionary()
+        """Where partitions ended when what they had before (`Older`) was last known to be unsynced."""
         self.ruined: set[tuple[str, int]] = set()
         """Topic and number of partitions of one copy with damaged files: nothing is promised of them."""
         self.on_change: list[Any] = []
