@@ -28,5 +28,6 @@ class Denials:
         return vseg in self._owners
 
     def forget_owners(self, but: Collection[VsegId]) -> None:
-        """Only of ``but`` it matters any more what their owners said."""
+        """Only of ``but`` it counts any more what their owners said: who is not here with its old data
+        directory may come back with that."""
         self._owners.intersection_update(but)

@@ -126,7 +126,7 @@ class Repairs:
         self._tried = {vseg: tried for vseg, tried in self._tried.items() if vseg in ids}
         for tried in self._tried.values():
             tried.without &= epochs
-        self.denials.forget_owners(ids)
+        self.denials.forget_owners({vseg.id for vseg in short if rules.owner_is_here(image, vseg)})
         looks: list[float] = []
         self._load = load_of(table)
         self._line.clear()

@@ -8,6 +8,7 @@ from collections import defaultdict
 import pytest
 
 from kproto.controller.decision import Decision
+from kproto.controller.giving_up import hopeless
 from kproto.controller.repair import AT_ONCE, LOOKS_FOR_MORE, RETRY_SECONDS, Repairs, decide_repaired
 from kproto.controller.repair_pairs import Repair
 from kproto.metadata.vlogs import CopyTarget, VsegId
@@ -143,6 +144,26 @@ def test_an_owner_is_not_said_to_have_none_by_its_node_without_its_disk() -> Non
     order = ask(world, repairs, vseg, InternalError.UNKNOWN)
     assert (order.source, order.known) == (1, True)
     assert repairs.denials.owner_has_none(vseg), "now it was asked"
+
+
+def test_an_owner_is_not_said_to_have_none_by_what_it_listed_on_another_disk() -> None:
+    """A torn copy on a new disk was taken for its answer of the journal, which is on the old one."""
+    world, vseg = closed_one(copies=2, brokers=4)
+    world.fence(1)
+    world.seal_all(150)
+    world.assign()
+    world.register(1, store="new")
+    one = world.table.vsegs[vseg.id]._replace(backups=(CopyTarget(1, "new"),))
+    world.commit(Decision(None, {one.key: one.encode()}))
+    repairs = Repairs(0)
+    order = ask(world, repairs, vseg.id, InternalError.UNKNOWN)
+    assert (order.source, order.known) == (1, True)
+    orders(world, repairs)
+    world.register(1)
+    orders(world, repairs)
+    assert hopeless(world.image, world.table, world.streamlet("t"), repairs.denials) == []
+    assert ask(world, repairs, vseg.id, InternalError.UNKNOWN).source == 1
+    assert hopeless(world.image, world.table, world.streamlet("t"), repairs.denials) == [one]
 
 
 def test_processes_that_ended_are_not_remembered_for_having_had_none() -> None:
