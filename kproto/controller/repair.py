@@ -178,8 +178,10 @@ class Repairs:
                 self._load[order.target.node_id] += 1
                 if (order.source, order.target.node_id) in tried.pairs:
                     tried.pairs.clear()  # all have been: once more
-            elif use and choose_repair(image, table, vseg, self._load, Counter(), tried) is not None:
-                kept.append(vseg.id)
+            elif len(kept) >= LOOKS_FOR_MORE or (
+                use and choose_repair(image, table, vseg, self._load, Counter(), tried) is not None
+            ):
+                kept.append(vseg.id)  # behind so many it is in nobody's way yet
             else:
                 looks += 1  # once for each plan
         self._line.extendleft(reversed(kept))

@@ -121,6 +121,11 @@ def _copy_one(need: _Need, asked: list[int], in_journal: bool, holders: set[int]
     its owner's own files are none of, the owner is asked to: a full disk elsewhere would hold up a move."""
     image, table, vseg, _, use, _ = need
     owner = vseg.node_id
+    sources = sorted((one for one in asked if need.is_free(one)), key=lambda one: (use[one], one))
+    waits = asked and not sources  # for a listed copy that is busy: it is the better one
+    journal = [owner] if in_journal and need.is_free(owner) and not waits else []
+    if not sources and not journal:
+        return None  # they are busy
     if wanted_copies(image, table, vseg) < vseg.copies or _others_can(image, vseg, holders):
         holders.add(owner)
     able = [
@@ -130,9 +135,6 @@ def _copy_one(need: _Need, asked: list[int], in_journal: bool, holders: set[int]
     ]
     beside = [image.brokers[node_id] for node_id in sorted(holders) if node_id in image.brokers]
     targets = need.spread(able, beside)
-    sources = sorted((one for one in asked if need.is_free(one)), key=lambda one: (use[one], one))
-    waits = asked and not sources  # for a listed copy that is busy: it is the better one
-    journal = [owner] if in_journal and need.is_free(owner) and not waits else []
     pairs = [
         (source, target)
         for target, source in [*product(targets, sources), *product(targets, journal)]

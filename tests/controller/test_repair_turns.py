@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import random
 from collections import defaultdict
+from typing import Any
 
 import pytest
 
+from kproto.controller import repair
 from kproto.controller.decision import Decision
 from kproto.controller.giving_up import hopeless
 from kproto.controller.repair import AT_ONCE, LOOKS_FOR_MORE, RETRY_SECONDS, Repairs, decide_repaired
-from kproto.controller.repair_pairs import Repair
+from kproto.controller.repair_pairs import Repair, choose_repair
 from kproto.metadata.vlogs import CopyTarget, VsegId
 from kproto.wire.internal import InternalError
 
@@ -129,6 +131,28 @@ def test_what_nobody_can_take_does_not_keep_others_from_being_ordered_without_an
         made += 1
         waiting += repairs.more(world.image, world.table, order)
     assert made == 50
+
+
+def test_a_plan_looks_once_at_each_of_thousands_that_wait_for_a_broker(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """It did twice: with 10,000 that one broker alone can give each plan held up the controller for more than
+    a second."""
+    world, looks = cluster(4, t=(1, 2, [1])), 0
+    for seq in range(5 * LOOKS_FOR_MORE):
+        world.open(1, seq, seq * 10, 2)
+    for node in (2, 3, 4):
+        world.register(node, store="new")
+
+    def counted(*args: Any) -> Repair | None:
+        nonlocal looks
+        looks += 1
+        return choose_repair(*args)
+
+    monkeypatch.setattr(repair, "choose_repair", counted)
+    plan = Repairs(0).plan(world.image, world.table, world.now)
+    assert plan.orders
+    assert looks <= plan.short + LOOKS_FOR_MORE
 
 
 def test_an_owner_is_not_said_to_have_none_by_its_node_without_its_disk() -> None:
