@@ -155,7 +155,8 @@ class Checkpoint:
     @property
     def is_long(self) -> bool:
         """Most of it is superseded: it is to be written `anew`, while no `sync` is running."""
-        return self._size > max(self._enough, 2 * len(self.entries) * ENTRY_SIZE)
+        least = _FRAME.size + _POINT.size + len(self.point) + len(self.entries) * ENTRY_SIZE
+        return self._size > max(self._enough, 2 * least)
 
     def anew(self) -> Callable[[], object]:
         """What writes a file that says the same beside this one, and syncs it: for a thread, since it may

@@ -199,8 +199,8 @@ def test_what_follows_a_file_that_was_written_anew_is_in_no_hole(
     disk = NoNames()
     file = Checkpoint(disk, str(tmp_path))
     entry = Entry(*range(11))
-    file.write([(TOPIC_ID, 0, entry)], b"", sync=True)
-    file.write([(TOPIC_ID, 0, entry)], b"")
+    for sync in (True, False, False):
+        file.write([(TOPIC_ID, 0, entry)], b"", sync=sync)
     assert file.is_long
     file.anew()()
     file.take_anew()
@@ -212,6 +212,21 @@ def test_what_follows_a_file_that_was_written_anew_is_in_no_hole(
     file.write([(TOPIC_ID, 0, newer)], b"point", sync=True)
     found = Checkpoint(Disk(), str(tmp_path))
     assert (found.get(TOPIC_ID, 0), found.point) == (newer, b"point")
+
+
+def test_a_file_that_says_nothing_twice_is_not_written_anew(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Where the point is most of it, it was written anew all the time, and nothing else was written: of
+    deletions, above all, so that journal files stayed for ever (seed 30231747)."""
+    monkeypatch.setattr(checkpoint, "_REWRITE_BYTES", 500)
+    file = Checkpoint(Disk(), str(tmp_path))
+    for _ in range(3):
+        file.write([(TOPIC_ID, 0, Entry(*range(11)))], bytes(400))
+    assert file.is_long
+    file.anew()()
+    file.take_anew()
+    assert not file.is_long
 
 
 class NoSpareSync(Disk):
