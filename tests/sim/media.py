@@ -52,10 +52,11 @@ def is_unsynced(inode: Inode, start: int, end: int) -> bool:
 
 
 def frames_in(inode: Inode, vseg: tuple[int, int, int]) -> Iterator[tuple[int, FrameHeader]]:
-    """Where the frames of a virtual segment are in a file, and their headers."""
+    """Where the frames of a virtual segment are in a file, and their headers; not one that is cut off (seed
+    30244038)."""
     at = FILE_HEADER_SIZE
     while (header := decode_frame_header(inode.data, at)) is not None:
-        if (header.owner_epoch, header.vlog, header.vseg) != vseg:
+        if (header.owner_epoch, header.vlog, header.vseg) != vseg or at + header.length > len(inode.data):
             return
         yield at, header
         at += header.length
