@@ -6,7 +6,7 @@ No record has that: a controller that starts anew asks again. (Of listed copies 
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Callable
 
 from kproto.metadata.vlogs import VsegId
 
@@ -27,7 +27,7 @@ class Denials:
         """The owner said so."""
         return vseg in self._owners
 
-    def forget_owners(self, but: Collection[VsegId]) -> None:
-        """Only of ``but`` it counts any more what their owners said: who is not here with its old data
-        directory may come back with that."""
-        self._owners.intersection_update(but)
+    def keep_owners(self, counts: Callable[[VsegId], bool]) -> None:
+        """Only while it ``counts`` what the owner said: one that is not here with its old data directory may
+        come back with that."""
+        self._owners = set(filter(counts, self._owners))

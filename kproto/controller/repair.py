@@ -29,7 +29,6 @@ FAULTS_OF_TARGETS: Final = (
     InternalError.WAIT,
 )
 """Answers to REPAIR that say nothing about the copy at its source."""
-NOTHING_TRIED: Final = Tried()
 LOOKS_FOR_MORE: Final = 64
 """Virtual segments looked at, at most, for the place of a repair that ended."""
 
@@ -126,7 +125,7 @@ class Repairs:
         self._tried = {vseg: tried for vseg, tried in self._tried.items() if vseg in ids}
         for tried in self._tried.values():
             tried.without &= epochs
-        self.denials.forget_owners({vseg.id for vseg in short if rules.owner_is_here(image, vseg)})
+        self.denials.keep_owners(lambda vseg: vseg in ids and rules.owner_is_here(image, table.vsegs[vseg]))
         looks: list[float] = []
         self._load = load_of(table)
         self._line.clear()
@@ -170,7 +169,7 @@ class Repairs:
             vseg = table.vsegs.get(self._line.popleft())
             if vseg is None or not is_short(image, table, vseg):
                 continue
-            tried = self._tried.get(vseg.id, NOTHING_TRIED)
+            tried = self._tried.get(vseg.id, Tried())
             order = choose_repair(image, table, vseg, self._load, use, tried)
             if order is not None:
                 orders.append(order)

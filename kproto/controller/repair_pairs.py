@@ -148,7 +148,7 @@ def _copy_one(need: _Need, asked: list[int], in_journal: bool, holders: set[int]
     givers = [*asked, owner] if in_journal else asked
     if any(source != one.node_id and need.is_fresh(source, one) for source, one in product(givers, able)):
         return None  # they are busy
-    onto = _onto_owner(need, asked, holders) if owner in image.brokers else []
+    onto = _onto_owner(need, asked, holders)
     ready = [source for source in sources if source in onto and need.is_free(owner)]
     if onto:
         return need.order(ready[0], image.brokers[owner], True) if ready else None
@@ -159,10 +159,10 @@ def _onto_owner(need: _Need, asked: list[int], holders: set[int]) -> list[int]:
     """Who could give the owner a copy, busy or not, of those it was not tried with: when its own files are
     none, and all others were tried or have one. Nobody when it has one, be it on another disk."""
     image, table, vseg = need[:3]
-    broker = image.brokers[vseg.node_id]
+    broker = image.brokers.get(vseg.node_id)
     owns = wanted_copies(image, table, vseg) < vseg.copies or vseg.node_id in asked
     left = holders.union(target for _, target in need.tried.pairs)
-    if owns or not broker.internal_host or rules.is_draining(image, vseg.node_id):
+    if broker is None or owns or not broker.internal_host or rules.is_draining(image, vseg.node_id):
         return []
     return [] if _others_can(image, vseg, left) else [one for one in asked if need.is_fresh(one, broker)]
 

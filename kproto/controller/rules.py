@@ -9,6 +9,7 @@ Who has what a virtual segment holds is asked in several ways:
 =====================  =======================================================================================
 `live_copies`          listed copies whose brokers are members, with that data directory
 `sound_copies`         those that can be read now: their brokers did not say that they have none
+`missing`              of these, which count, which last, and how many there are to be
 `owner_holds`          its owner's own files are a copy, too, and here: nobody else led its streamlets since
 `owner_has_all`        they are one of everything in it: nothing was handed over, nor lost with the power
 `sources.owner_has`    they are one of what it has of one streamlet, whatever became of the others

@@ -61,26 +61,32 @@ def test_what_a_recovery_begins_to_wait_for_is_looked_at_at_once() -> None:
     run_virtual(body())
 
 
+async def nobody_is_listed(cluster: SimCluster) -> VsegId:
+    """The owner decides alone where its virtual segment ends, and then it dies: its backups come back, and
+    nobody lists them any more."""
+    await cluster.start()
+    await cluster.topic("t", 4, 3)
+    vseg = await cluster.write(2, 0, 0, 100)
+    cluster.kill(2, 1, 3, 4)
+    await cluster.sleep(1)
+    await cluster.restart(2)
+    await cluster.sleep(12 + REST_S)
+    assert not cluster.controller.table.vsegs[vseg.id].open
+    cluster.kill(2)
+    await cluster.sleep(REST_S + 1)
+    for node in (1, 3, 4):
+        await cluster.restart(node)
+    return vseg.id
+
+
 def test_who_comes_is_asked_at_once_for_what_a_recovery_waits_for() -> None:
-    """The owner decides alone where its virtual segment ends, and then its disk is lost: the backups, which
-    nobody lists any more, are asked whether they have it all the same (17)."""
+    """The backups are asked whether they have it all the same (17)."""
 
     async def body() -> None:
         cluster = SimCluster(4)
-        await cluster.start()
-        await cluster.topic("t", 4, 3)
-        vseg = await cluster.write(2, 0, 0, 100)
-        cluster.kill(2, 1, 3, 4)
-        await cluster.sleep(1)
-        await cluster.restart(2)
-        await cluster.sleep(12 + REST_S)
-        assert not cluster.controller.table.vsegs[vseg.id].open
-        cluster.kill(2)
-        await cluster.sleep(REST_S + 1)
-        for node in (1, 3, 4):
-            await cluster.restart(node)
+        vseg = await nobody_is_listed(cluster)
         await cluster.sleep(REST_S / 2)
-        assert cluster.controller.table.vsegs[vseg.id].backups
+        assert cluster.controller.table.vsegs[vseg].backups
         await cluster.stop()
 
     run_virtual(body())
@@ -104,23 +110,12 @@ def test_who_says_that_it_has_the_last_copy_is_asked_again_when_that_cannot_be_w
     async def body() -> None:
         nonlocal cannot_write
         cluster = SimCluster(4)
-        await cluster.start()
-        await cluster.topic("t", 4, 3)
-        vseg = await cluster.write(2, 0, 0, 100)
-        cluster.kill(2, 1, 3, 4)
-        await cluster.sleep(1)
-        await cluster.restart(2)
-        await cluster.sleep(12 + REST_S)
-        assert not cluster.controller.table.vsegs[vseg.id].open
-        cluster.kill(2)
-        await cluster.sleep(REST_S + 1)
-        for node in (1, 3, 4):
-            await cluster.restart(node)
+        vseg = await nobody_is_listed(cluster)
         await cluster.sleep(3 * REST_S)
         assert refused
         cannot_write = False
         await cluster.sleep(3 * REST_S)
-        assert cluster.controller.table.vsegs[vseg.id].backups
+        assert cluster.controller.table.vsegs[vseg].backups
         await cluster.stop()
 
     run_virtual(body())

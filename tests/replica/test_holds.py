@@ -20,6 +20,14 @@ def held(station: Station, metadata: Metadata, *owners: Owner) -> None:
     station.store.apply(metadata.table, metadata.live)
 
 
+def half_held() -> tuple[Station, Owner, Copy]:
+    """Half of its hold is over."""
+    station, owner = Station(), Owner(VsegId(5, 1, 2))
+    held(station, Metadata(5), owner)
+    station.loop.run(HELD_S / 2)
+    return station, owner, station.store.copies[owner.vseg]
+
+
 def test_the_end_of_a_hold_is_a_look_at_that_copy_alone() -> None:
     """With ten thousand copies each end looked at all of them. After a stop thousands of holds end in one
     turn: all but a few were late by then, and began anew, again and again."""
@@ -42,10 +50,7 @@ def test_the_end_of_a_hold_is_a_look_at_that_copy_alone() -> None:
 
 
 def test_one_that_is_being_read_as_its_hold_ends_goes_later() -> None:
-    station, metadata, owner = Station(), Metadata(5), Owner(VsegId(5, 1, 2))
-    held(station, metadata, owner)
-    station.loop.run(HELD_S / 2)
-    copy = station.store.copies[owner.vseg]
+    station, _, copy = half_held()
     copy.pins += 1
     station.loop.run(HELD_S)
     assert station.store.copies
@@ -55,10 +60,7 @@ def test_one_that_is_being_read_as_its_hold_ends_goes_later() -> None:
 
 
 def test_a_hold_that_ends_after_its_copy_was_made_anew_leaves_the_new_one() -> None:
-    station, metadata, owner = Station(), Metadata(5), Owner(VsegId(5, 1, 2))
-    held(station, metadata, owner)
-    station.loop.run(HELD_S / 2)
-    old = station.store.copies[owner.vseg]
+    station, owner, old = half_held()
     new = station.store.copies[owner.vseg] = Copy(owner.vseg, old.path)
     new.loaded, new.presence = True, old.presence
     station.store.hold(new)
