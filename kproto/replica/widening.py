@@ -97,7 +97,7 @@ class Widening:
         self._again_at: dict[Reign, float] = {}
         """When those are tried again that could not be pushed."""
         self._looking = Looking("making more copies")
-        self._closing = Looking("closing what only deleted topics had")
+        self._closing = Looking("closing virtual logs that nobody has any more")
 
     def start(self) -> None:
         """Look every second from now on."""
@@ -138,9 +138,9 @@ class Widening:
         return len(wanted)
 
     async def close_ended(self) -> None:
-        """Close what only deleted topics had. It waits for nothing else: the journal has room again once the
-        controller knows these ends, and all that is pushed here may wait for that room. Raises KafkaError
-        when the controller refuses."""
+        """Close virtual logs that nobody has any more. It waits for nothing else: the journal has room again
+        once the controller knows these ends, and all that is pushed here may wait for that room. Raises
+        KafkaError when the controller refuses."""
         await self._rest(self._vlogs.ended())
 
     async def roll(self) -> None:

@@ -162,7 +162,8 @@ class VlogManager:
         self._pushers: dict[Place, Pusher] = {}
         self._of: dict[VirtualLog, Pusher] = {}
         self._ended: set[Place] = set()
-        """Virtual logs that only deleted topics had, until nothing is left of them."""
+        """Virtual logs that only deleted topics had, or that are too many since ``kproto.vlogs.per.broker``
+        was lowered, until nothing is left of them."""
         self._large = LargeStates()
         self._inherited: Inherited | None = None
         self._next_settle = self._next_look = 0.0
@@ -283,12 +284,15 @@ class VlogManager:
         self._forgotten = True
         for pusher in self._replicated():
             pusher.states.forget_topic(topic_id)
-        own = {where for where in self._pushers if where.klass.topic_id == topic_id}
-        self.space.sharing -= own
-        self._ended |= own
+        self._end({where for where in self._pushers if where.klass.topic_id == topic_id})
+
+    def _end(self, places: set[Place]) -> None:
+        """Nobody appends there any more."""
+        self.space.sharing -= places
+        self._ended |= places
 
     def ended(self) -> list[int]:
-        """Virtual logs with backups that only deleted topics had: they are to `rest`."""
+        """Virtual logs with backups that nobody has any more: they are to `rest`."""
         return [self._pushers[where].vlog.vlog_id for where in self._ended if where.klass.copies > 1]
 
     def write_down(self, partition: LogPartition) -> None:
@@ -385,6 +389,8 @@ class VlogManager:
             pusher.direct_from(self._direct_bytes)
         for partition in partitions:
             self.assign(partition)
+        shared = (where for where in self._pushers if not where.klass.topic_id)
+        self._end({where for where in shared if where.number >= self._per_broker})
 
     def _take(self, settings: Settings) -> None:
         self._settings = settings
@@ -397,6 +403,9 @@ class VlogManager:
 
     def _pusher(self, where: Place) -> Pusher:
         pusher = self._pushers.get(where)
+        if where in self._ended:  # there are to be as many again
+            self._ended.remove(where)
+            self.space.sharing.add(where)
         if pusher is None:
             self._numbered += 1
             number = self._numbered + (FIRST_SIDE_ID if where.number == SIDE else 0)

@@ -73,7 +73,7 @@ class Space:
         self.full = False
         self.closed = False
         self.sharing: set[Place] = set()
-        """Virtual logs that share the limit: not those that only a deleted topic had."""
+        """Virtual logs that share the limit: not those that nobody has any more."""
 
     def resize(self, file_bytes: int) -> None:
         """Ordinary files have ``file_bytes`` from now on."""

@@ -1,8 +1,11 @@
-"""Virtual logs that a topic had for itself go with it: nothing of them stays, here or in the store."""
+"""Virtual logs that a topic had for itself go with it, those that are too many with
+``kproto.vlogs.per.broker``: nothing of them stays, here or in the store."""
 
 from __future__ import annotations
 
 from typing import Any
+
+import pytest
 
 from kproto.log.ports import EVERYTHING
 from kproto.vlog.recovery import Recovered
@@ -212,3 +215,69 @@ def test_a_segment_that_was_opened_while_the_end_was_told_is_told_as_well() -> N
     world.pass_time(3)
     assert vlogs_of(world) == []
     assert [record.end is None for record in records_of(world, vlog.vlog_id)] == [False, False]
+
+
+@pytest.mark.parametrize("pending", [False, True])
+@pytest.mark.parametrize("copies", [1, 3])
+def test_fewer_per_broker_leave_nothing_of_the_others(copies: int, pending: bool) -> None:
+    """They kept a file of the journal each, and files were as small as with all of them."""
+    world = ClusterWorld.begin(copies=copies, others=copies - 1, kproto__journal__bytes="4194304")
+    parts = [world.partition(index=index) for index in range(8)]
+    alone = world.manager.space.file_bytes
+    per_broker(world, 4, *parts)
+    assert len(vlogs_of(world)) == 4
+    assert world.manager.space.file_bytes < alone
+    if pending:
+        for part in parts:
+            part.append()
+    per_broker(world, 1, *parts)
+    settle(world, *parts)
+    assert len(vlogs_of(world)) == 1
+    assert world.manager.ended() == []
+    assert world.manager.space.file_bytes == alone
+    assert [one.end is None for one in world.vsegs.records.values()].count(True) == (copies > 1)
+    per_broker(world, 4, *parts)
+    assert len(vlogs_of(world)) == 4
+    if copies > 1:
+        world.check()
+
+
+def test_those_of_a_topic_alone_stay_however_few_others_share() -> None:
+    world = ClusterWorld.begin()
+    own = [world.partition(index=index, kproto__vlogs="3") for index in range(3)]
+    per_broker(world, 1, *own)
+    assert (len(vlogs_of(world)), world.manager.ended()) == (3, [])
+
+
+def test_what_was_too_many_for_a_moment_stays() -> None:
+    world = ClusterWorld.begin()
+    parts = [world.partition(index=index) for index in range(8)]
+    per_broker(world, 4, *parts)
+    had = vlogs_of(world)
+    per_broker(world, 1, *parts)
+    assert len(world.manager.ended()) == 3
+    per_broker(world, 4, *parts)
+    assert world.manager.ended() == []
+    settle(world, *parts)
+    assert vlogs_of(world) == had
+    world.check()
+
+
+def per_broker(world: ClusterWorld, number: int, *parts: ClusterPartition) -> None:
+    """That many virtual logs are set, and used."""
+    settings = world.manager._settings.with_texts({"kproto.vlogs.per.broker": str(number)})
+    world.manager.apply_settings(settings, parts)  # type: ignore[arg-type]
+    for part in parts:
+        part.append()
+    if number > 1:
+        world.flow()
+
+
+def settle(world: ClusterWorld, *parts: ClusterPartition) -> None:
+    """All that was appended is in files, which are synced; the store is told what ended."""
+    world.flow()
+    for _ in range(3):
+        for part in parts:
+            part.segment.flushed = part.segment.synced = EVERYTHING
+        world.pass_time(3)
+        close(world)

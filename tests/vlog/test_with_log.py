@@ -486,7 +486,7 @@ def test_what_a_partition_has_in_another_virtual_log_is_not_cut_off_by_a_power_l
     node.loop.until(node.drained)
     partition.roll_group()
     node.logs.flushing.flush_all()
-    node.vlogs.apply_settings(load(None, {**SETTINGS, "kproto.vlogs.per.broker": "1"}), [partition])
+    node.configure("synced", {"flush.messages": "1", "kproto.vlogs": "1"})
     assert partition.vlog is not left
     for fill in range(13):
         node.send(partition, key, bytes([fill]) * 90_000)
