@@ -24,6 +24,7 @@ from typing import Final
 
 from kproto.config import address_text
 from kproto.memory import buffer_of
+from kproto.net.names import Names, Place
 from kproto.net.ports import Answer, Buffer, Done, PeerError, PeersPort
 from kproto.net.silence import notice_silence
 from kproto.wire import WireError
@@ -46,7 +47,6 @@ __all__ = ["Address", "Answer", "Buffer", "Done", "PeerError", "Peers", "PeersPo
 log = logging.getLogger(__name__)
 
 Address = tuple[str, int]
-_Place = tuple[str, int] | tuple[str, int, int, int] | tuple[int, bytes]
 
 CONNECT_SECONDS: Final = 2.0
 """For a connection and its HELLO together; what waits for it is unreachable then."""
@@ -81,6 +81,7 @@ class Peers:
         "_address_of",
         "_closed",
         "_links",
+        "_names",
         "_pulses",
         "_queue_bytes",
         "_secret",
@@ -113,6 +114,7 @@ class Peers:
         self._secret = secret
         self._address_of = address_of
         self._queue_bytes = queue_bytes
+        self._names = Names(self.loop)
         self._links: dict[int, _Link] = {}
         self._pulses: dict[int, _Link] = {}
         """Those for heartbeats."""
@@ -164,7 +166,7 @@ class Peers:
             return False
         try:
             async with asyncio.timeout(CONNECT_SECONDS):
-                (await _open(self.loop, address)).close()
+                (await _open(self.loop, self._names, address)).close()
         except ConnectionRefusedError:
             return True
         except (OSError, TimeoutError):
@@ -192,7 +194,7 @@ class Peers:
         address = self._address_of(node_id)
         if address is None:
             raise PeerError(f"broker {node_id} has no known address")
-        sock = await _open(self.loop, address)
+        sock = await _open(self.loop, self._names, address)
         try:
             body = encode_json({"secret": self._secret, "to": node_id})
             size = REQUEST_OVERHEAD + len(body)
@@ -484,10 +486,10 @@ def _call(done: Done, answer: Answer | None) -> None:
         log.exception("what was to follow an answer failed")
 
 
-async def _open(loop: asyncio.AbstractEventLoop, address: Address) -> socket.socket:
+async def _open(loop: asyncio.AbstractEventLoop, names: Names, address: Address) -> socket.socket:
     """Connect to the first address of a host name that takes it, each within its share of the time: the peer
     may listen on one of them only. Raises OSError (TimeoutError is one), see `_telling`."""
-    found = await _resolve(loop, address)
+    found = await names.find(*address)
     problems: list[OSError] = []
     for family, place in found:
         try:
@@ -505,7 +507,7 @@ def _telling(problems: list[OSError]) -> OSError:
     return next((each for each in tried if not isinstance(each, ConnectionRefusedError)), tried[0])
 
 
-async def _open_at(loop: asyncio.AbstractEventLoop, family: int, place: _Place) -> socket.socket:
+async def _open_at(loop: asyncio.AbstractEventLoop, family: int, place: Place) -> socket.socket:
     """A connection; a peer whose machine is silent is noticed by the kernel. Raises OSError."""
     sock = socket.socket(family, socket.SOCK_STREAM)
     try:
@@ -517,22 +519,6 @@ async def _open_at(loop: asyncio.AbstractEventLoop, family: int, place: _Place) 
         sock.close()
         raise
     return sock
-
-
-async def _resolve(loop: asyncio.AbstractEventLoop, address: Address) -> list[tuple[int, _Place]]:
-    """Families and socket addresses; only a host name costs a look-up (in a thread). Raises OSError."""
-    host, port = address
-    try:
-        for family in (socket.AF_INET, socket.AF_INET6):
-            try:
-                socket.inet_pton(family, host)
-            except OSError:
-                continue
-            return [(family, (host, port))]
-        found = await loop.getaddrinfo(host, port, type=socket.SOCK_STREAM)
-    except ValueError:  # no name of DNS can be made of it (UnicodeError)
-        raise OSError(f"{host!r} is no host name") from None
-    return [(family, place) for family, _, _, _, place in found]
 
 
 async def _greeted(loop: asyncio.AbstractEventLoop, sock: socket.socket) -> None:

@@ -17,6 +17,7 @@ from talking import SECRET, Fake, is_closed, listening, peers_to, run, until
 
 from kproto.net import peers, silence
 from kproto.net.internal import InternalListener, Reply
+from kproto.net.names import Names
 from kproto.net.peers import Answer, PeerError, Peers
 from kproto.wire import WireError
 from kproto.wire.internal import Api, InternalError
@@ -366,10 +367,10 @@ def test_a_connection_that_cannot_be_written_ends_although_it_could_be_read(monk
 def test_every_address_of_a_host_name_is_tried(monkeypatch):
     """A name that is ::1 and 127.0.0.1, where the peer listens on one of them only."""
 
-    async def resolved(_loop, address):
-        return [(socket.AF_INET6, ("::1", address[1])), (socket.AF_INET, ("127.0.0.1", address[1]))]
+    async def found(_names, _host, port):
+        return [(socket.AF_INET6, ("::1", port)), (socket.AF_INET, ("127.0.0.1", port))]
 
-    monkeypatch.setattr(peers, "_resolve", resolved)
+    monkeypatch.setattr(Names, "find", found)
 
     async def test() -> None:
         listener, port = listening()
