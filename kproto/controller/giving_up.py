@@ -43,7 +43,7 @@ def hopeless(
         for vseg in sources.orphans(record)
         if not rules.owner_is_here(image, vseg)
         or (
-            denials.owner_has_none(vseg.id)
+            denials.owner_has_none(image, vseg)
             and not (owner_has(image, table, record, vseg) and rules.kept_its_power(table, vseg))
         )
     ]

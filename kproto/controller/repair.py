@@ -101,7 +101,7 @@ class Repairs:
             tried.pairs.add((repair.source, repair.target.node_id))
         of_source = repair.known and failed and answer not in FAULTS_OF_TARGETS
         if of_source and repair.source == repair.vseg.node_id:
-            self.denials.by_owner(repair.vseg.id)
+            self.denials.by_owner(repair.vseg.id, repair.source_epoch)
 
     def plan(
         self, image: MetadataImage, table: VlogTable, now: float, awaited: Set[VsegId] = frozenset()
@@ -125,7 +125,7 @@ class Repairs:
         self._tried = {vseg: tried for vseg, tried in self._tried.items() if vseg in ids}
         for tried in self._tried.values():
             tried.without &= epochs
-        self.denials.keep_owners(lambda vseg: vseg in ids and rules.owner_is_here(image, table.vsegs[vseg]))
+        self.denials.forget_owners(ids)
         looks: list[float] = []
         self._load = load_of(table)
         self._line.clear()

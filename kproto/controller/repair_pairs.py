@@ -20,14 +20,16 @@ AT_ONCE_PER_BROKER: Final = 2
 
 class Repair(NamedTuple):
     """Have ``target`` copy a closed virtual segment from the broker ``source``, verify it and sync it.
-    ``epoch`` is the target's: the process that is asked. Not ``known``: nobody who is here can be the source,
-    but the target may have a copy though it is not listed."""
+    ``epoch`` is the target's: the process that is asked; ``source_epoch`` that of the source at that time.
+    Not ``known``: nobody who is here can be the source, but the target may have a copy though it is not
+    listed."""
 
     vseg: VsegRecord
     source: int
     target: CopyTarget
     epoch: int
     known: bool = True
+    source_epoch: int = -1
 
 
 class Tried:
@@ -68,7 +70,9 @@ class _Need(NamedTuple):
         return (source, target.node_id) not in self.tried.pairs
 
     def order(self, source: int, target: BrokerRecord, known: bool) -> Repair:
-        return Repair(self.vseg, source, CopyTarget(target.node_id, target.store_id), target.epoch, known)
+        copy = CopyTarget(target.node_id, target.store_id)
+        asked = self.image.brokers[source].epoch if known else -1
+        return Repair(self.vseg, source, copy, target.epoch, known, asked)
 
 
 def choose_repair(

@@ -174,8 +174,10 @@ def nodes(targets: Sequence[CopyTarget]) -> list[int]:
 def no_owner_has_any(world: World) -> Denials:
     """Owners of virtual segments were asked for their own copies, and have none."""
     denials = Denials()
-    for vseg in world.table.vsegs:
-        denials.by_owner(vseg)
+    for vseg in world.table.vsegs.values():
+        owner = world.image.brokers.get(vseg.node_id)
+        if owner is not None:
+            denials.by_owner(vseg.id, owner.epoch)
     return denials
 
 

@@ -147,9 +147,9 @@ def test_making_a_copy_was_tried_in_vain() -> None:
     order = next(one for one in repairs.plan(world.image, world.table, 9.0).orders if one.vseg.id == gone.id)
     assert order.source == 1
     repairs.ordered(order)
-    assert not repairs.denials.owner_has_none(gone.id)
+    assert not repairs.denials.owner_has_none(world.image, gone)
     repairs.ended(order, False, 10.0)
-    assert repairs.denials.owner_has_none(gone.id)
+    assert repairs.denials.owner_has_none(world.image, gone)
     assert world.commit(decide_repaired(world.image, world.table, order))
     repairs.plan(world.image, world.table, 11.0)
     assert hopeless(world.image, world.table, world.streamlet("t"), repairs.denials) == []
@@ -163,9 +163,9 @@ def test_what_failed_elsewhere_says_nothing_about_the_copy_of_the_owner() -> Non
     order = next(one for one in repairs.plan(world.image, world.table, 9.0).orders if one.vseg.id == gone.id)
     repairs.ended(order._replace(source=5), False, 10.0)
     repairs.ended(order, False, 11.0, answer=InternalError.FULL)
-    assert not repairs.denials.owner_has_none(gone.id)
+    assert not repairs.denials.owner_has_none(world.image, gone)
     repairs.ended(order, False, 12.0)
-    assert repairs.denials.owner_has_none(gone.id)
+    assert repairs.denials.owner_has_none(world.image, gone)
 
 
 def disowned(world: World, vseg: VsegRecord, repairs: Repairs, node: int) -> bool:
@@ -202,7 +202,7 @@ def bad_last_copy(copies: int = 3, power_lost: bool = True) -> tuple[World, Vseg
 def in_vain(world: World, vseg: VsegRecord, repairs: Repairs) -> None:
     """Nobody that is asked for a copy has one."""
     now = 10.0
-    while not repairs.denials.owner_has_none(vseg.id):
+    while not repairs.denials.owner_has_none(world.image, vseg):
         (order,) = [one for one in repairs.plan(world.image, world.table, now).orders if one.vseg == vseg]
         assert order.source != order.target.node_id
         repairs.ordered(order)

@@ -164,14 +164,16 @@ def test_an_owner_is_not_said_to_have_none_by_its_node_without_its_disk() -> Non
     for _ in range(3):
         assert not ask(world, repairs, vseg, InternalError.UNKNOWN).known
     world.register(1)
-    assert not repairs.denials.owner_has_none(vseg)
+    assert not repairs.denials.owner_has_none(world.image, world.table.vsegs[vseg])
     order = ask(world, repairs, vseg, InternalError.UNKNOWN)
     assert (order.source, order.known) == (1, True)
-    assert repairs.denials.owner_has_none(vseg), "now it was asked"
+    assert repairs.denials.owner_has_none(world.image, world.table.vsegs[vseg]), "now it was asked"
 
 
-def test_an_owner_is_not_said_to_have_none_by_what_it_listed_on_another_disk() -> None:
-    """A torn copy on a new disk was taken for its answer of the journal, which is on the old one."""
+@pytest.mark.parametrize("back", ["later", "at once", "meanwhile"])
+def test_an_owner_is_not_said_to_have_none_by_what_it_listed_on_another_disk(back: str) -> None:
+    """A torn copy on a new disk was taken for its answer of the journal, which is on the old one: also where
+    it came back with that before the next plan, or before the answer."""
     world, vseg = closed_one(copies=2, brokers=4)
     world.fence(1)
     world.seal_all(150)
@@ -180,10 +182,18 @@ def test_an_owner_is_not_said_to_have_none_by_what_it_listed_on_another_disk() -
     one = world.table.vsegs[vseg.id]._replace(backups=(CopyTarget(1, "new"),))
     world.commit(Decision(None, {one.key: one.encode()}))
     repairs = Repairs(0)
-    order = ask(world, repairs, vseg.id, InternalError.UNKNOWN)
+    (order,) = (each for each in orders(world, repairs) if each.vseg.id == vseg.id)
     assert (order.source, order.known) == (1, True)
-    orders(world, repairs)
+    repairs.ordered(order)
+    if back == "meanwhile":
+        world.register(1)
+        orders(world, repairs)
+    repairs.ended(order, False, world.now, answer=InternalError.UNKNOWN)
+    if back == "later":
+        orders(world, repairs)
     world.register(1)
+    assert hopeless(world.image, world.table, world.streamlet("t"), repairs.denials) == []
+    world.now += RETRY_SECONDS
     orders(world, repairs)
     assert hopeless(world.image, world.table, world.streamlet("t"), repairs.denials) == []
     assert ask(world, repairs, vseg.id, InternalError.UNKNOWN).source == 1
