@@ -6,7 +6,8 @@
 from __future__ import annotations
 
 from collections import Counter, deque
-from collections.abc import Callable, Sequence, Set
+from collections.abc import Callable, Hashable, Sequence, Set
+from heapq import heapify, heappop, heappush
 from typing import Final, NamedTuple
 
 from kproto.controller import rules
@@ -15,7 +16,7 @@ from kproto.controller.denials import Denials
 from kproto.controller.missing import is_short, may_return, short_ones, wanted_copies
 from kproto.controller.repair_pairs import AT_ONCE_PER_BROKER, Repair, Tried, choose_repair, is_torn
 from kproto.metadata import MetadataImage
-from kproto.metadata.vlogs import CopyTarget, VlogTable, VsegId
+from kproto.metadata.vlogs import CopyTarget, VlogTable, VsegId, VsegRecord, kind
 from kproto.wire.internal import InternalError
 
 AT_ONCE: Final = 8
@@ -30,7 +31,7 @@ FAULTS_OF_TARGETS: Final = (
 )
 """Answers to REPAIR that say nothing about the copy at its source."""
 LOOKS_FOR_MORE: Final = 64
-"""Virtual segments looked at, at most, for the place of a repair that ended."""
+"""Virtual segments looked at, at most, for the place of a repair that ended: one tells for those alike."""
 
 
 class RepairPlan(NamedTuple):
@@ -67,8 +68,9 @@ class Repairs:
         self._tried: dict[VsegId, Tried] = {}
         self._denied: set[VsegId] = set()
         """Of which a last listed copy was none, as of the last plan."""
-        self._line = deque[VsegId]()
-        """Those that can be copied, as of the last plan, and wait for their turn."""
+        self._line: list[deque[tuple[int, VsegId]]] = []
+        """Those that can be copied, as of the last plan, and wait for their turn, which has a number: a heap
+        of those alike, of which the first tells for the others. There may be ten thousand."""
         self._load = Counter[int]()
         """Copies on each broker, about."""
 
@@ -128,8 +130,8 @@ class Repairs:
         self.denials.forget_owners(ids)
         looks: list[float] = []
         self._load = load_of(table)
-        self._line.clear()
-        for vseg in short:
+        line: dict[Hashable, deque[tuple[int, VsegId]]] = {}
+        for turn, vseg in enumerate(short):
             since = self._missing.setdefault(vseg.id, now)
             urgent = vseg.id in awaited and rules.owner_is_here(image, vseg)
             waits = may_return(image, vseg) and not urgent
@@ -138,8 +140,10 @@ class Repairs:
             if now < ready:
                 looks.append(ready)
             elif vseg.id not in self._busy:
-                self._line.append(vseg.id)
-        orders = self._choose(image, table, len(self._line))
+                line.setdefault(self._alike(table, vseg), deque()).append((turn, vseg.id))
+        self._line = list(line.values())
+        heapify(self._line)
+        orders = self._choose(image, table, len(short))
         return RepairPlan(orders, len(short), min(looks, default=None))
 
     def _since(self, vseg: VsegId, now: float) -> float:
@@ -150,14 +154,23 @@ class Repairs:
     def more(self, image: MetadataImage, table: VlogTable, done: Repair) -> list[Repair]:
         """What to copy in the place of one that is ``done``, from what the last plan found: a fraction of a
         plan's work, which grows with everything that is stored."""
-        self._line.append(done.vseg.id)  # it may lack another one
+        last = max((alike[-1][0] for alike in self._line), default=0)
+        heappush(self._line, deque([(last + 1, done.vseg.id)]))  # it may lack another one
         return self._choose(image, table, LOOKS_FOR_MORE)
+
+    def _alike(self, table: VlogTable, vseg: VsegRecord) -> Hashable:
+        """Those with the same here are asked of the same brokers, and for them."""
+        tried = self._tried.get(vseg.id, Tried())
+        if tried.made is not None:
+            return vseg.id
+        done = frozenset(tried.pairs), frozenset(tried.without)
+        return vseg.backups, kind(vseg), rules.was_given(table, vseg), done
 
     def _choose(self, image: MetadataImage, table: VlogTable, looks: int) -> list[Repair]:
         """As many as have room of the first so many in the line. Those without keep their places, but for
         those that nobody could give or take if all had room: they would keep all others from theirs."""
         orders: list[Repair] = []
-        kept: list[VsegId] = []
+        kept: list[deque[tuple[int, VsegId]]] = []
         use = Counter[int]()
         for repair in self._busy.values():
             use.update((repair.source, repair.target.node_id))
@@ -166,24 +179,25 @@ class Repairs:
             full = all(use[node_id] >= AT_ONCE_PER_BROKER for node_id in image.brokers)
             if full or len(self._busy) + len(orders) >= AT_ONCE:
                 break
-            vseg = table.vsegs.get(self._line.popleft())
-            if vseg is None or not is_short(image, table, vseg):
-                continue
-            tried = self._tried.get(vseg.id, Tried())
-            order = choose_repair(image, table, vseg, self._load, use, tried)
-            if order is not None:
+            alike = heappop(self._line)
+            vseg = table.vsegs.get(alike[0][1])
+            if vseg is not None and is_short(image, table, vseg):
+                tried = self._tried.get(vseg.id, Tried())
+                order = choose_repair(image, table, vseg, self._load, use, tried)
+                if order is None:
+                    if use and choose_repair(image, table, vseg, self._load, Counter(), tried) is not None:
+                        kept.append(alike)
+                    continue
                 orders.append(order)
                 use.update((order.source, order.target.node_id))
                 self._load[order.target.node_id] += 1
                 if (order.source, order.target.node_id) in tried.pairs:
                     tried.pairs.clear()  # all have been: once more
-            elif len(kept) >= LOOKS_FOR_MORE or (
-                use and choose_repair(image, table, vseg, self._load, Counter(), tried) is not None
-            ):
-                kept.append(vseg.id)  # behind so many it is in nobody's way yet
-            else:
-                looks += 1  # once for each plan
-        self._line.extendleft(reversed(kept))
+            alike.popleft()
+            if alike:
+                heappush(self._line, alike)
+        for alike in kept:
+            heappush(self._line, alike)
         return orders
 
 

@@ -141,7 +141,7 @@ class VsegRecord(NamedTuple):
         return cls(vseg_of_key(key), *own, bool(emptied), bool(lost), fewest, deniers, bool(shortened))
 
 
-_kind: Final[Callable[[VsegRecord], tuple[object, ...]]] = attrgetter(
+kind: Final[Callable[[VsegRecord], tuple[object, ...]]] = attrgetter(
     "id.owner_epoch", "id.vlog", "node_id", "store_id", "copies", "policy", "unread", "fewest", "denied"
 )
 """What closed virtual segments with the same list of copies differ in that says what copies they need."""
@@ -255,7 +255,7 @@ class VlogTable:
         self._open: dict[VsegId, None] = {}
         self._denied: dict[VsegId, None] = {}
         self._closed_on: dict[tuple[CopyTarget, ...], dict[tuple[object, ...], dict[VsegId, None]]] = {}
-        """By list of copies and `_kind`."""
+        """By list of copies and `kind`."""
 
     @property
     def owners(self) -> Collection[int]:
@@ -387,7 +387,7 @@ class VlogTable:
             self._open[record.id] = None
         elif not record.emptied:
             groups = self._closed_on.setdefault(record.backups, {})
-            groups.setdefault(_kind(record), {})[record.id] = None
+            groups.setdefault(kind(record), {})[record.id] = None
         if record.denied:
             self._denied[record.id] = None
 
@@ -401,7 +401,7 @@ class VlogTable:
             del self._open[vseg]
         elif not record.emptied:
             groups = self._closed_on[record.backups]
-            _discard(groups, _kind(record), vseg)
+            _discard(groups, kind(record), vseg)
             if not groups:
                 del self._closed_on[record.backups]
 
