@@ -54,7 +54,8 @@ class Repairer:
         self._peers = peers
         self._journal_directory = journal_directory
         self._pace = pace
-        self._running: dict[VsegId, asyncio.Task[InternalError]] = {}
+        self._running: dict[VsegId, tuple[asyncio.Task[InternalError], int]] = {}
+        """And from whom."""
         self._failures = Alike(log, store.clock)
         self.bytes = 0
         """Copied so far from other brokers."""
@@ -66,21 +67,24 @@ class Repairer:
 
     def close(self) -> None:
         """Leave copies unfinished: they are begun anew another time."""
-        for task in self._running.values():
+        for task, _ in self._running.values():
             task.cancel()
 
     async def repair(self, record: VsegRecord, source: int) -> InternalError:
         """Have a whole copy of the closed ``record``; NONE when there is one now. Meant to be repeated: what
         is whole already is not copied again. WAIT: it is being made, which may take long with a limit on
-        reads; to be asked again, and whoever asks meanwhile gets the same answer."""
+        reads; to be asked again, and whoever asks meanwhile gets the same answer, unless that is what another
+        ``source`` has not got."""
         if record.end is None:
             return InternalError.BAD_REQUEST
-        task = self._running.get(record.id)
-        if task is None:
+        if record.id not in self._running:
             work = self._repair(record, record.end, source)
-            task = self._running[record.id] = asyncio.get_running_loop().create_task(work)
+            self._running[record.id] = asyncio.get_running_loop().create_task(work), source
+        task, giver = self._running[record.id]
         done, _ = await asyncio.wait([task], timeout=REPORT_SECONDS)
-        return task.result() if done else InternalError.WAIT
+        if not done or (giver != source and task.result() is not InternalError.NONE):
+            return InternalError.WAIT
+        return task.result()
 
     async def _repair(self, record: VsegRecord, end: int, source: int) -> InternalError:
         try:

@@ -48,6 +48,25 @@ def repaired(target: Backup, record: VsegRecord) -> int:
     return asyncio.run(run())
 
 
+def test_that_one_has_none_is_not_said_of_another_one_who_was_not_asked() -> None:
+    """Who ordered a copy from the first one was gone meanwhile. With the owner as the other one an operator
+    could give up what only its journal has (22, `kproto.controller.giving_up`)."""
+    peers, _, target, _, record = source_and_target()
+    peers.services[9] = Backup()
+
+    async def run() -> list[InternalError]:
+        orders = [asyncio.ensure_future(target.service.repairer.repair(record, node)) for node in (9, 8)]
+        while not all(order.done() for order in orders):
+            await asyncio.sleep(0)
+            target.station.loop.run()
+        return [order.result() for order in orders]
+
+    first, other = asyncio.run(run())
+    assert first in (InternalError.UNKNOWN, InternalError.REFUSED)
+    assert other is InternalError.WAIT
+    assert repaired(target, record) == InternalError.NONE, "asked again"
+
+
 def test_a_copy_of_all_is_made_and_used() -> None:
     _, _, target, owner, record = source_and_target()
     assert target.station.store.unfit() == [VSEG]
