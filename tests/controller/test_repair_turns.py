@@ -223,6 +223,29 @@ def test_an_owner_is_not_said_to_have_none_by_what_it_listed_on_another_disk(bac
     assert hopeless(world.image, world.table, world.streamlet("t"), repairs.denials) == [one]
 
 
+def test_what_the_owner_said_of_what_is_freed_is_not_remembered() -> None:
+    world, vseg = without_any()
+    world.register(1)
+    world.table.moved_upto[1] = vseg.owner_epoch
+    repairs = Repairs(0)
+    assert ask(world, repairs, vseg, InternalError.UNKNOWN).source == 1
+    assert repairs.denials.owner_has_none(world.image, world.table.vsegs[vseg])
+    record = world.table.vsegs[vseg]
+    world.commit(Decision(None, {}, [record.key]))
+    orders(world, repairs)
+    assert not repairs.denials.owner_has_none(world.image, record)
+
+
+def test_when_all_were_tried_whose_owner_is_away_they_are_tried_again() -> None:
+    world, vseg = closed_one(brokers=4)
+    world.fence(1)
+    world.seal_all(150)
+    world.assign()
+    repairs = Repairs(0)
+    targets = [ask(world, repairs, vseg.id, InternalError.FULL).target.node_id for _ in range(3)]
+    assert targets == [({2, 3, 4} - {copy.node_id for copy in vseg.backups}).pop()] * 3
+
+
 def test_processes_that_ended_are_not_remembered_for_having_had_none() -> None:
     """One more was with each start of a broker, for each virtual segment that waits for an operator."""
     world, vseg = without_any()
