@@ -122,7 +122,8 @@ def _look_for_one(need: _Need, deniers: Iterable[int]) -> Repair | None:
 def _copy_one(need: _Need, asked: list[int], in_journal: bool, holders: set[int]) -> Repair | None:
     """Have one made by who has none, from those to be ``asked``, or from the owner's journal, kept for this
     (18b), or still there though others say that they have copies. Where none of the others took a copy that
-    its owner's own files are none of, the owner is asked to: a full disk elsewhere would hold up a move."""
+    its owner's own files are none of, the owner is asked to: a full disk elsewhere would hold up a move. Of
+    its own journal, where no other broker is there to take it: recoveries may wait for that."""
     image, table, vseg, _, use, _ = need
     owner = vseg.node_id
     sources = sorted((one for one in asked if need.is_free(one)), key=lambda one: (use[one], one))
@@ -137,12 +138,13 @@ def _copy_one(need: _Need, asked: list[int], in_journal: bool, holders: set[int]
         for node_id, broker in sorted(image.brokers.items())
         if node_id not in holders and broker.internal_host and not rules.is_draining(image, node_id)
     ]
+    alone = not asked and all(broker.node_id == owner for broker in able)
     beside = [image.brokers[node_id] for node_id in sorted(holders) if node_id in image.brokers]
     targets = need.spread(able, beside)
     pairs = [
         (source, target)
         for target, source in [*product(targets, sources), *product(targets, journal)]
-        if source != target.node_id
+        if source != target.node_id or alone
     ]
     if not pairs:
         return None

@@ -236,6 +236,30 @@ def test_what_the_owner_said_of_what_is_freed_is_not_remembered() -> None:
     assert not repairs.denials.owner_has_none(world.image, record)
 
 
+@pytest.mark.parametrize("drained", [False, True])
+def test_an_owner_that_is_alone_makes_a_copy_of_its_own_journal(drained: bool) -> None:
+    """Others were told to rebuild what it led, and are away: nobody could lead that though all of it is here,
+    and no operator could give it up, since nobody asked the owner."""
+    world, vseg = closed_one(brokers=3)
+    world.fence(1)
+    world.seal_all(150)
+    world.assign()
+    world.fence(2)
+    world.fence(3)
+    world.register(1)
+    if drained:
+        world.register(3, store="new")
+        drain(world, 3)
+    repairs = Repairs(0)
+    order = ask(world, repairs, vseg.id, InternalError.UNKNOWN)
+    assert (order.source, order.target.node_id, order.known) == (1, 1, True)
+    assert hopeless(world.image, world.table, world.streamlet("t"), repairs.denials) == [order.vseg]
+    for _ in range(2):
+        (order,) = orders(world, Repairs(0))
+        assert world.commit(decide_repaired(world.image, world.table, order))
+    assert [record.leader for record in world.assign()] == [1]
+
+
 def test_when_all_were_tried_whose_owner_is_away_they_are_tried_again() -> None:
     world, vseg = closed_one(brokers=4)
     world.fence(1)
