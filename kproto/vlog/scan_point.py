@@ -4,10 +4,13 @@ logs."""
 from __future__ import annotations
 
 from collections.abc import Iterable
+from itertools import islice
 from struct import Struct
 from typing import Final, NamedTuple
 
 _START: Final = Struct(">QQIQI")
+_MOST: Final = 0xFFFF // _START.size
+"""A checkpoint has room for so many. A virtual log without one is scanned from its oldest file on."""
 
 
 class ScanStart(NamedTuple):
@@ -23,7 +26,7 @@ class ScanStart(NamedTuple):
 
 def encode_starts(starts: Iterable[ScanStart]) -> bytes:
     """The bytes that go into the checkpoint."""
-    return b"".join([_START.pack(*start) for start in starts])
+    return b"".join([_START.pack(*start) for start in islice(starts, _MOST)])
 
 
 def decode_starts(data: bytes) -> list[ScanStart]:

@@ -11,7 +11,8 @@ from typing import Any
 
 import pytest
 
-from kproto.disk import Buffer
+from kproto.disk import Buffer, Disk
+from kproto.log.checkpoint import Checkpoint
 from kproto.vlog.journal import SPARE_PREFIX, SPARES_KEPT, file_name
 from kproto.vlog.kept import EMPTIED, HEADLESS
 from kproto.vlog.scan_point import ScanStart, decode_starts, encode_starts
@@ -351,6 +352,13 @@ def test_a_scan_point_of_another_form_is_not_believed() -> None:
     starts = [ScanStart(3, 1, 2, 700, 9)]
     assert decode_starts(encode_starts(starts)) == starts
     assert decode_starts(encode_starts(starts)[:-1]) == []
+
+
+def test_a_checkpoint_has_room_for_a_scan_point_of_any_number_of_virtual_logs(tmp_path: Path) -> None:
+    """From 2,048 on (`kproto.vlogs` of 64 topics) none could be written, and no deleted file went."""
+    starts = [ScanStart(3, vlog, 2, 700, 9) for vlog in range(2048)]
+    Checkpoint(Disk(), str(tmp_path)).write([], encode_starts(starts))
+    assert decode_starts(Checkpoint(Disk(), str(tmp_path)).point) == starts[:2047]
 
 
 def test_a_damaged_chunk_is_not_pushed_again() -> None:
