@@ -55,6 +55,7 @@ class Repairs:
         "_missing",
         "_retry_at",
         "_tried",
+        "_turns",
         "denials",
     )
 
@@ -71,6 +72,8 @@ class Repairs:
         self._line: list[deque[tuple[int, VsegId]]] = []
         """Those that can be copied, as of the last plan, and wait for their turn, which has a number: a heap
         of those alike, of which the first tells for the others. There may be ten thousand."""
+        self._turns = 0
+        """The last one that was given."""
         self._load = Counter[int]()
         """Copies on each broker, about."""
 
@@ -85,15 +88,16 @@ class Repairs:
 
     def ended(
         self, repair: Repair, done: bool, now: float, answer: int | None = InternalError.UNKNOWN
-    ) -> None:
+    ) -> bool:
         """The order was done, or not: then it is not repeated at once. ``answer`` of the target: none, an
         error, or that it has the copy, which could not be listed: it is asked for that again, not another
-        one."""
+        one. Whether `more` can follow: what failed would be tried again and again, but each process is asked
+        once whether it has a copy of its own."""
         self._busy.pop(repair.vseg.id, None)
         tried = self._tried.setdefault(repair.vseg.id, Tried())
         tried.made = repair if answer == InternalError.NONE and not done else None
         if done:
-            return
+            return True
         failed = answer not in (None, InternalError.NONE)
         if repair.known or not failed:
             self._retry_at[repair.vseg.id] = now + RETRY_SECONDS, repair
@@ -104,6 +108,7 @@ class Repairs:
         of_source = repair.known and failed and answer not in FAULTS_OF_TARGETS
         if of_source and repair.source == repair.vseg.node_id:
             self.denials.by_owner(repair.vseg.id, repair.source_epoch)
+        return failed and not repair.known
 
     def plan(
         self, image: MetadataImage, table: VlogTable, now: float, awaited: Set[VsegId] = frozenset()
@@ -142,6 +147,7 @@ class Repairs:
             elif vseg.id not in self._busy:
                 line.setdefault(self._alike(table, vseg), deque()).append((turn, vseg.id))
         self._line = list(line.values())
+        self._turns = len(short)
         heapify(self._line)
         orders = self._choose(image, table, len(short))
         return RepairPlan(orders, len(short), min(looks, default=None))
@@ -151,11 +157,11 @@ class Repairs:
         again_at, _ = self._retry_at.get(vseg, (0.0, None))
         return max(self._missing.get(vseg, now), again_at)
 
-    def more(self, image: MetadataImage, table: VlogTable, done: Repair) -> list[Repair]:
-        """What to copy in the place of one that is ``done``, from what the last plan found: a fraction of a
+    def more(self, image: MetadataImage, table: VlogTable, ended: Repair) -> list[Repair]:
+        """What to copy in the place of one that `ended`, from what the last plan found: a fraction of a
         plan's work, which grows with everything that is stored."""
-        last = max((alike[-1][0] for alike in self._line), default=0)
-        heappush(self._line, deque([(last + 1, done.vseg.id)]))  # it may lack another one
+        self._turns += 1
+        heappush(self._line, deque([(self._turns, ended.vseg.id)]))  # it may lack another one
         return self._choose(image, table, LOOKS_FOR_MORE)
 
     def _alike(self, table: VlogTable, vseg: VsegRecord) -> Hashable:

@@ -188,13 +188,13 @@ class Upkeep:
             line = f"a copy of virtual segment {repair.vseg.id} could not be made: {problem}"
             self._failures.failed((repair.target.node_id, str(problem)), line)
         finally:
-            self._repairs.ended(repair, done, self._clock.monotonic(), error)
+            go_on = self._repairs.ended(repair, done, self._clock.monotonic(), error)
             self.look_again()
-        if done:
+        if go_on:
             self._order(self._repairs.more(controller.image, controller.table, repair))
-        if not done or not self._repairs.running:
+        if not go_on or not self._repairs.running:
             self._soon.set()
-        if not done and repair.vseg.id in self._awaited:
+        if not go_on and repair.vseg.id in self._awaited:
             self._urgent.set()
 
     def _is_late(self, asked: float) -> bool:
