@@ -272,8 +272,14 @@ def test_closed_virtual_segments_that_nobody_has_are_given_up_by_command(tmp_pat
         lose_disks(cluster, 2, 3)
         wait_until("they are missed", lambda: told(cluster.node(1))["waiting"])
         wait_until("nobody leads", lambda: few.leader() == -1)
-        (row,) = accept_loss(cluster, "few-0", "--yes")
-        assert (row["topic"], row["partition"], row["result"]) == ("few", 0, "NONE")
+
+        def is_accepted() -> bool:
+            """Not before all who are here were asked."""
+            rows = accept_loss(cluster, "few-0", "--yes")
+            assert all((row["topic"], row["partition"]) == ("few", 0) for row in rows)
+            return all(row["result"] == "NONE" for row in rows)
+
+        wait_until("it is given up", is_accepted)
         wait_until("broker 4 leads", lambda: few.leader() == 4)
         low, high = few.check()
         print(f"of 12000 records those from {low} to {high - 1} are left")

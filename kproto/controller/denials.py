@@ -1,4 +1,5 @@
-"""Owners that said that what is not in any copy is not in their journal either. Pure.
+"""Who said that it has no copy of what nobody who is here is listed for: owners, also in their journals, and
+others. Pure.
 
 No record has that: a controller that starts anew asks again. (Of listed copies the record itself says so,
 `VsegRecord.denied`.)
@@ -6,7 +7,7 @@ No record has that: a controller that starts anew asks again. (Of listed copies 
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Set
 
 from kproto.metadata import MetadataImage
 from kproto.metadata.vlogs import VsegId, VsegRecord
@@ -16,10 +17,12 @@ class Denials:
     """What owners said, by virtual segment: each counts for the process that said it. With another one the
     node may be back with its old data directory."""
 
-    __slots__ = ("_owners",)
+    __slots__ = ("_others", "_owners")
 
     def __init__(self) -> None:
         self._owners: dict[VsegId, int] = {}
+        self._others: dict[VsegId, set[int]] = {}
+        """Broker epochs: what the next process finds may be another disk."""
 
     def by_owner(self, vseg: VsegId, epoch: int) -> None:
         """Its owner's node, registered under ``epoch``, was asked for its own copy, and has none."""
@@ -29,6 +32,21 @@ class Denials:
         """The process that is there now said so."""
         return image.is_member(vseg.node_id, self._owners.get(vseg.id, -1))
 
-    def forget_owners(self, but: Collection[VsegId]) -> None:
-        """Only of ``but`` it matters any more what their owners said."""
+    def by_other(self, vseg: VsegId, epoch: int) -> None:
+        """A broker registered under ``epoch`` was asked for a copy of its own, and has none."""
+        self._others.setdefault(vseg, set()).add(epoch)
+
+    def others(self, vseg: VsegId) -> Set[int]:
+        """The broker epochs of those who said so."""
+        return self._others.get(vseg, frozenset())
+
+    def others_have_none(self, image: MetadataImage, vseg: VsegRecord) -> bool:
+        """All that are there now said so, or that what they are listed for is none."""
+        said = self.others(vseg.id) | {epoch for _, epoch in vseg.denied}
+        return all(broker.epoch in said for broker in image.brokers.values() if broker.internal_host)
+
+    def forget(self, image: MetadataImage, but: Collection[VsegId]) -> None:
+        """Only of ``but``, and of who is there, it matters any more what was said."""
+        epochs = {broker.epoch for broker in image.brokers.values()}
         self._owners = {vseg: epoch for vseg, epoch in self._owners.items() if vseg in but}
+        self._others = {vseg: said & epochs for vseg, said in self._others.items() if vseg in but}

@@ -29,6 +29,9 @@ log = logging.getLogger(__name__)
 LOOK_SECONDS: Final = 0.005
 MOST_SECONDS: Final = 8.0
 """No election is waited for longer, whatever the client allows."""
+ASKED: Final = "Brokers that may have what it lacks are asked first: try again in some seconds"
+AGAIN_SECONDS: Final = 0.5
+"""Between looks whether all have been asked for what is to be given up."""
 
 PartitionName = tuple[str, int]
 
@@ -118,20 +121,26 @@ async def elect(
         controller.proposals.loop.accept_loss(losses(controller.image, controller.table, records), named)
         await _give_up(controller, records, named)
     loop = asyncio.get_running_loop()
-    until = loop.time() + min(seconds, MOST_SECONDS)
+    until, again_at = loop.time() + min(seconds, MOST_SECONDS), loop.time() + AGAIN_SECONDS
     while True:
         waiting = {at: one for at, one in waiting.items() if not _is_elected(controller.image, kind, one)}
         if not waiting or loop.time() >= until:
             break
         await asyncio.sleep(LOOK_SECONDS)
-    late = (
-        ErrorCode.REQUEST_TIMED_OUT
-        if kind is ElectionType.PREFERRED
-        else ErrorCode.ELIGIBLE_LEADERS_NOT_AVAILABLE
-    )
-    for at in waiting:
-        answers[at] = KafkaError(late)
+        if kind is ElectionType.UNCLEAN and loop.time() >= again_at:
+            again_at = loop.time() + AGAIN_SECONDS
+            await _give_up(controller, list(waiting.values()), named)
+    for at, record in waiting.items():
+        answers[at] = _late(controller, kind, record, named)
     return answers
+
+
+def _late(controller: Controller, kind: ElectionType, record: StreamletRecord, named: bool) -> KafkaError:
+    """Why nobody leads it yet."""
+    if kind is ElectionType.PREFERRED:
+        return KafkaError(ErrorCode.REQUEST_TIMED_OUT)
+    lacking = named and Sources(controller.image, controller.table).orphans(record)
+    return KafkaError(ErrorCode.ELIGIBLE_LEADERS_NOT_AVAILABLE, ASKED if lacking else None)
 
 
 def _lacking(controller: Controller, name: PartitionName, sources: Sources) -> StreamletRecord | None:

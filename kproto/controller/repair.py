@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections import Counter, deque
 from collections.abc import Callable, Hashable, Sequence, Set
+from functools import partial
 from heapq import heapify, heappop, heappush
 from typing import Final, NamedTuple
 
@@ -102,7 +103,7 @@ class Repairs:
         if repair.known or not failed:
             self._retry_at[repair.vseg.id] = now + RETRY_SECONDS, repair
         if failed and not repair.known:
-            tried.without.add(repair.epoch)
+            self.denials.by_other(repair.vseg.id, repair.epoch)
         elif answer != InternalError.NONE:
             tried.pairs.add((repair.source, repair.target.node_id))
         of_source = repair.known and failed and answer not in FAULTS_OF_TARGETS
@@ -128,11 +129,8 @@ class Repairs:
             for vseg, (at, failed) in self._retry_at.items()
             if vseg in ids - at_once and not is_torn(image, failed)
         }
-        epochs = {broker.epoch for broker in image.brokers.values()}
         self._tried = {vseg: tried for vseg, tried in self._tried.items() if vseg in ids}
-        for tried in self._tried.values():
-            tried.without &= epochs
-        self.denials.forget_owners(ids)
+        self.denials.forget(image, ids)
         looks: list[float] = []
         self._load = load_of(table)
         line: dict[Hashable, deque[tuple[int, VsegId]]] = {}
@@ -169,7 +167,7 @@ class Repairs:
         tried = self._tried.get(vseg.id, Tried())
         if tried.made is not None:
             return vseg.id
-        done = frozenset(tried.pairs), frozenset(tried.without)
+        done = frozenset(tried.pairs), frozenset(self.denials.others(vseg.id))
         return vseg.backups, kind(vseg), rules.was_given(table, vseg), done
 
     def _choose(self, image: MetadataImage, table: VlogTable, looks: int) -> list[Repair]:
@@ -189,9 +187,10 @@ class Repairs:
             vseg = table.vsegs.get(alike[0][1])
             if vseg is not None and is_short(image, table, vseg):
                 tried = self._tried.get(vseg.id, Tried())
-                order = choose_repair(image, table, vseg, self._load, use, tried)
+                choose = partial(choose_repair, tried=tried, without=self.denials.others(vseg.id))
+                order = choose(image, table, vseg, self._load, use)
                 if order is None:
-                    if use and choose_repair(image, table, vseg, self._load, Counter(), tried) is not None:
+                    if use and choose(image, table, vseg, self._load, Counter()) is not None:
                         kept.append(alike)
                     continue
                 orders.append(order)

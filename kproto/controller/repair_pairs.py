@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Set
 from functools import partial
 from itertools import product
 from typing import Final, NamedTuple
@@ -35,21 +35,19 @@ class Repair(NamedTuple):
 class Tried:
     """What was tried for one virtual segment. All of it is empty at first."""
 
-    __slots__ = ("made", "pairs", "without")
+    __slots__ = ("made", "pairs")
 
     def __init__(self, pairs: Iterable[tuple[int, int]] = ()) -> None:
         self.pairs = set(pairs)
         """Sources and targets that did not work. Who did not answer whether it has a copy of its own is there
         with the owner as source."""
-        self.without = set[int]()
-        """Broker epochs of those who answered that they have none: what the next process finds may be another
-        disk."""
         self.made: Repair | None = None
         """The copy is there, and could not be listed."""
 
 
 class _Need(NamedTuple):
-    """One more copy, of what is ``tried``, while brokers are in ``use`` for so many others."""
+    """One more copy, of what is ``tried``, while brokers are in ``use`` for so many others. Processes
+    ``without``, by their broker epochs, said that they have none."""
 
     image: MetadataImage
     table: VlogTable
@@ -57,6 +55,7 @@ class _Need(NamedTuple):
     load: Counter[int]
     use: Counter[int]
     tried: Tried
+    without: Set[int]
 
     def is_free(self, node_id: int) -> bool:
         return node_id in self.image.brokers and self.use[node_id] < AT_ONCE_PER_BROKER
@@ -82,6 +81,7 @@ def choose_repair(
     load: Counter[int],
     use: Counter[int],
     tried: Tried,
+    without: Set[int] = frozenset(),
 ) -> Repair | None:
     """Source and target of one more copy; None when nobody can give or take one now.
 
@@ -89,16 +89,17 @@ def choose_repair(
     is asked for again: another broker would make one more. Who said that what it is listed for is no copy can
     have one made, and nobody is sent there, or waits for it, but for the owner, whose answer an operator
     needs (`giving_up.hopeless`). While nobody who is here is known to have any, all are asked for copies of
-    their own.
+    their own, but for processes ``without``: what the next one finds there may be another disk.
     """
-    need = _Need(image, table, vseg, load, use, tried)
+    need = _Need(image, table, vseg, load, use, tried, without)
     made = tried.made
     if made is not None and not is_torn(image, made):
         can = use[made.source] < AT_ONCE_PER_BROKER and need.is_free(made.target.node_id)
         return made._replace(vseg=vseg) if can else None
     deniers = vseg.deniers(image.is_member)
     have = rules.live_copies(image, vseg)
-    asked = [copy.node_id for copy in have if copy.node_id not in deniers or copy.node_id == vseg.node_id]
+    own = CopyTarget(vseg.node_id, vseg.store_id)
+    asked = [copy.node_id for copy in have if copy.node_id not in deniers or copy == own]
     in_journal = rules.owner_is_here(image, vseg) and vseg.node_id not in {copy.node_id for copy in have}
     if not asked and not in_journal:
         return _look_for_one(need, deniers)
@@ -108,11 +109,11 @@ def choose_repair(
 def _look_for_one(need: _Need, deniers: Iterable[int]) -> Repair | None:
     """Ask who may have a copy yet that is not listed, once each process (`replica.rules.is_spare`): drained
     brokers, too."""
-    owner, without = need.vseg.node_id, need.tried.without
+    owner = need.vseg.node_id
     able = [
         broker
         for node_id, broker in sorted(need.image.brokers.items())
-        if broker.internal_host and node_id not in deniers and broker.epoch not in without
+        if broker.internal_host and node_id not in deniers and broker.epoch not in need.without
     ]
     fresh = [broker for broker in able if need.is_fresh(owner, broker)]
     targets = need.spread(fresh or able, [])
@@ -124,7 +125,7 @@ def _copy_one(need: _Need, asked: list[int], in_journal: bool, holders: set[int]
     (18b), or still there though others say that they have copies. Where none of the others took a copy that
     its owner's own files are none of, the owner is asked to: a full disk elsewhere would hold up a move. Of
     its own journal, where no other broker is there to take it: recoveries may wait for that."""
-    image, table, vseg, _, use, _ = need
+    image, table, vseg, use = need.image, need.table, need.vseg, need.use
     owner = vseg.node_id
     sources = sorted((one for one in asked if need.is_free(one)), key=lambda one: (use[one], one))
     waits = asked and not sources  # for a listed copy that is busy: it is the better one

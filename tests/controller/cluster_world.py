@@ -171,9 +171,18 @@ def nodes(targets: Sequence[CopyTarget]) -> list[int]:
     return [target.node_id for target in targets]
 
 
-def no_owner_has_any(world: World) -> Denials:
-    """Owners of virtual segments were asked for their own copies, and have none."""
+def no_other_has_any(world: World) -> Denials:
+    """All were asked for copies of what they are not listed for, and have none."""
     denials = Denials()
+    for vseg in world.table.vsegs:
+        for broker in world.image.brokers.values():
+            denials.by_other(vseg, broker.epoch)
+    return denials
+
+
+def no_owner_has_any(world: World) -> Denials:
+    """Owners of virtual segments were asked for their own copies, too, and have none."""
+    denials = no_other_has_any(world)
     for vseg in world.table.vsegs.values():
         owner = world.image.brokers.get(vseg.node_id)
         if owner is not None:

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from kproto.config import load
-from kproto.controller import arranging
+from kproto.controller import arranging, leader_choice
 from kproto.controller.arranging import AGAIN_SECONDS, SETTLED_SECONDS, Arranger
 from kproto.controller.config_changes import ConfigChange, ConfigOp, OpType, ResourceType, decide_alter
 from kproto.controller.decision import Decision
@@ -19,9 +19,9 @@ from kproto.controller.leader_choice import ElectionType, all_partitions, decide
 from kproto.controller.moves import Wish
 from kproto.controller.reassignment import NewReplicas, decide_reassign
 from kproto.controller.unreached import Unreached
-from kproto.errors import ErrorCode
+from kproto.errors import ErrorCode, KafkaError
 from kproto.metadata.vlogs import CopyTarget, VsegId
-from tests.controller.cluster_world import SETTINGS, World, cluster
+from tests.controller.cluster_world import SETTINGS, World, cluster, no_other_has_any
 from tests.controller.test_moves import begin, hand_over
 
 
@@ -34,7 +34,7 @@ class Acting:
         self.accepted: list[VsegId] = []
         self.named: list[bool] = []
         loop = SimpleNamespace(accept_loss=self._accept_loss)
-        self.proposals = SimpleNamespace(loop=loop, denials=Denials(), unreached=Unreached())
+        self.proposals = SimpleNamespace(loop=loop, denials=no_other_has_any(world), unreached=Unreached())
 
     def _accept_loss(self, vsegs: Sequence[VsegId], named: bool) -> None:
         self.accepted.extend(vsegs)
@@ -203,6 +203,35 @@ def test_closed_ones_without_a_copy_here_are_given_up_where_they_are_named(named
     acting.world.commit(Decision(None, {closed.key: closed.encode()}))
     electing(acting, ElectionType.UNCLEAN, [("t", 0)], nothing, named)
     assert acting.table.vsegs[lost].lost == named
+
+
+@pytest.mark.parametrize("answered", [False, True])
+def test_who_may_have_what_is_to_be_given_up_is_waited_for(
+    monkeypatch: pytest.MonkeyPatch, answered: bool
+) -> None:
+    monkeypatch.setattr(leader_choice, "AGAIN_SECONDS", 0.01)
+    acting, lost = without_copies()
+    closed = acting.table.vsegs[lost]._replace(end=700)
+    acting.world.commit(Decision(None, {closed.key: closed.encode()}))
+    said, acting.proposals.denials = acting.proposals.denials, Denials()
+
+    def answer() -> None:
+        assert not acting.table.vsegs[lost].lost
+        if answered:
+            acting.proposals.denials = said
+
+    controller: Any = acting
+
+    async def go() -> KafkaError | None:
+        election = asyncio.ensure_future(elect(controller, ElectionType.UNCLEAN, [("t", 0)], 0.05))
+        await asyncio.sleep(0.001)
+        answer()
+        return (await election)[0]
+
+    error = asyncio.run(go())
+    assert acting.table.vsegs[lost].lost == answered
+    assert error is not None
+    assert (error.message == leader_choice.ASKED) != answered
 
 
 def test_all_partitions_are_those_of_all_topics() -> None:

@@ -11,7 +11,6 @@ import pytest
 
 from kproto.controller import rules
 from kproto.controller.decision import Decision
-from kproto.controller.denials import Denials
 from kproto.controller.freeing import Unneeded, decide_emptied, decide_free
 from kproto.controller.giving_up import decide_give_up, hopeless, told
 from kproto.controller.proposals import Proposals
@@ -24,7 +23,7 @@ from kproto.metadata.records import MOVED, ONLINE, StreamletRecord
 from kproto.metadata.vlogs import CopyTarget, VsegId, VsegRecord, given_key
 from kproto.wire.internal import InternalError
 
-from .cluster_world import World, cluster, no_owner_has_any
+from .cluster_world import World, cluster, no_other_has_any, no_owner_has_any
 
 
 def lost(owner_is_back: str = "") -> tuple[World, VsegRecord]:
@@ -55,15 +54,15 @@ def _put(world: World, record: VsegRecord) -> None:
 
 
 def give_up(world: World, name: str = "t", vain: bool = False) -> list[VsegId]:
-    denials = no_owner_has_any(world) if vain else Denials()
+    denials = no_owner_has_any(world) if vain else no_other_has_any(world)
     records = [world.streamlet(name)]
     return [vseg.id for vseg in world.commit(decide_give_up(world.image, world.table, records, denials))]
 
 
 def test_recoveries_go_on_without_it_and_nothing_else_is_given_up() -> None:
     world, gone = lost()
-    assert hopeless(world.image, world.table, world.streamlet("t"), Denials()) == [gone]
-    assert hopeless(world.image, world.table, world.streamlet("other"), Denials()) == []
+    assert hopeless(world.image, world.table, world.streamlet("t"), no_other_has_any(world)) == [gone]
+    assert hopeless(world.image, world.table, world.streamlet("other"), no_other_has_any(world)) == []
     world.commit_all(world.assign())
     assert world.assign() == []
     assert len(stuck(awaited(world.image, world.table, [world.streamlet("t")]))) == 1
@@ -125,7 +124,9 @@ def test_not_named_itself_a_partition_gives_up_nothing_that_may_only_be_away() -
     """Found by simulation: brokers that were fenced for a moment had all of it."""
     for back, expected in (("", 0), ("another", 1)):
         world, gone = lost(back)
-        decision = decide_give_up(world.image, world.table, [world.streamlet("t")], Denials(), named=False)
+        decision = decide_give_up(
+            world.image, world.table, [world.streamlet("t")], no_other_has_any(world), named=False
+        )
         assert [vseg.id for vseg in decision.answer] == [gone.id] * expected
         assert len(decision.puts) == expected
 
@@ -134,7 +135,7 @@ def test_a_listed_copy_may_only_be_away_too() -> None:
     world, gone = lost("another")
     world.fence(gone.backups[0].node_id)
     assert not decide_give_up(
-        world.image, world.table, [world.streamlet("t")], Denials(), named=False
+        world.image, world.table, [world.streamlet("t")], no_other_has_any(world), named=False
     ).answer, "it was a member with another disk, and may come back with that one"
     assert give_up(world) == [gone.id]
 

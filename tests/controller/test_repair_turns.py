@@ -144,10 +144,10 @@ def test_a_plan_looks_at_one_of_thousands_that_wait_for_a_broker(
     for node in (2, 3, 4):
         world.register(node, store="new")
 
-    def counted(*args: Any) -> Repair | None:
+    def counted(*args: Any, **named: Any) -> Repair | None:
         nonlocal looks
         looks += 1
-        return choose_repair(*args)
+        return choose_repair(*args, **named)
 
     monkeypatch.setattr(repair, "choose_repair", counted)
     plan = Repairs(0).plan(world.image, world.table, world.now)
@@ -293,6 +293,52 @@ def test_when_all_were_tried_whose_owner_is_away_they_are_tried_again() -> None:
     assert targets == [({2, 3, 4} - {copy.node_id for copy in vseg.backups}).pop()] * 3
 
 
+def test_nothing_is_given_up_that_somebody_may_have_who_was_not_asked_yet() -> None:
+    """One that was away when it was closed, so that it is not listed, has all of it, and was being asked."""
+    world, vseg = closed_one()
+    first, other = vseg.backups
+    one = world.table.vsegs[vseg.id]._replace(backups=(first,))
+    world.commit(Decision(None, {one.key: one.encode()}))
+    world.register(1, first.node_id, store="new")
+    world.seal_all(150)
+    repairs = Repairs(0)
+
+    def found() -> bool:
+        return one in hopeless(world.image, world.table, world.streamlet("t"), repairs.denials)
+
+    while True:
+        assert not found()
+        (order,) = (each for each in orders(world, repairs) if each.vseg.id == vseg.id)
+        if order.target == other:
+            break
+        repairs.ended(order, False, world.now, answer=InternalError.REFUSED)
+    repairs.ended(order, False, world.now, answer=None)
+    assert not found(), "it did not answer"
+    repairs.ended(order, False, world.now, answer=InternalError.REFUSED)
+    world.now += RETRY_SECONDS
+    for _ in range(4):
+        for order in orders(world, repairs):
+            repairs.ended(order, False, world.now, answer=InternalError.REFUSED)
+    assert found()
+    world.register(4, store="another")
+    assert not found(), "it came later"
+
+
+def test_what_an_owner_denies_on_another_disk_keeps_nobody_from_being_asked_for_copies_of_their_own() -> None:
+    """What it says of that disk says nothing of its journal, so that nobody waits for it."""
+    world, vseg = closed_one(copies=2, brokers=4)
+    world.fence(1)
+    world.seal_all(150)
+    world.assign()
+    epoch = world.register(1, store="new").epoch
+    one = world.table.vsegs[vseg.id]._replace(backups=(CopyTarget(1, "new"),), denied=((1, epoch),))
+    world.commit(Decision(None, {one.key: one.encode()}))
+    repairs = Repairs(0)
+    asked = [ask(world, repairs, vseg.id, InternalError.REFUSED) for _ in range(3)]
+    assert {(order.target.node_id, order.known) for order in asked} == {(2, False), (3, False), (4, False)}
+    assert hopeless(world.image, world.table, world.streamlet("t"), repairs.denials) == [one]
+
+
 def test_processes_that_ended_are_not_remembered_for_having_had_none() -> None:
     """One more was with each start of a broker, for each virtual segment that waits for an operator."""
     world, vseg = without_any()
@@ -301,4 +347,4 @@ def test_processes_that_ended_are_not_remembered_for_having_had_none() -> None:
         ask(world, repairs, vseg, InternalError.REFUSED)
         ask(world, repairs, vseg, InternalError.REFUSED)
         world.register(3, 4)
-    assert len(repairs._tried[vseg].without) <= 2
+    assert len(repairs.denials.others(vseg)) <= 2
