@@ -95,10 +95,11 @@ def left_on(image: MetadataImage, table: VlogTable, node_id: int) -> dict[str, i
 
 
 def is_held_up(image: MetadataImage, table: VlogTable, vseg: VsegRecord, node_id: int) -> bool:
-    """Without the broker the virtual segment would have fewer copies than it could have."""
+    """Without the broker the virtual segment would have fewer copies than it could have. One that is being
+    sealed may end with its copy alone (21)."""
     listed = any(copy.node_id == node_id for copy in vseg.backups)
     if vseg.open:
-        return listed and rules.is_current(image, vseg.node_id, vseg.id.owner_epoch)
+        return listed
     if not rules.needs_copy(vseg) or not (listed or vseg.node_id == node_id):
         return False
     others = sum(copy.node_id != node_id for copy in counted_copies(image, table, vseg))

@@ -71,6 +71,23 @@ def test_copies_of_a_drained_broker_are_made_elsewhere_first() -> None:
     assert left_on(world.image, world.table, drained)["copies"] == 0
 
 
+def test_a_drained_broker_is_needed_while_what_a_dead_owner_left_open_is_sealed() -> None:
+    """It was stopped, and forgotten, in the moment before that was closed with its copy alone."""
+    world = cluster(4, t=(1, 2, [1]))
+    (drained,) = nodes(world.open(1, copies=2).backups)
+    drain(world, drained)
+    replace(world)
+    world.fence(1)
+    left = [left_on(world.image, world.table, drained)["copies"]]
+    (ask,) = world.plan().asks
+    world.answer(ask, 500)
+    left.append(left_on(world.image, world.table, drained)["copies"])
+    (closed,) = world.close()
+    assert nodes(closed.backups) == [drained]
+    left.append(left_on(world.image, world.table, drained)["copies"])
+    assert left == [1, 1, 1]
+
+
 def test_the_only_copies_of_a_drained_broker_go_elsewhere() -> None:
     world = cluster(4, t=(3, 1, [1, 2, 1]))
     drain(world, 1)
