@@ -95,12 +95,13 @@ def left_on(image: MetadataImage, table: VlogTable, node_id: int) -> dict[str, i
 
 
 def is_held_up(image: MetadataImage, table: VlogTable, vseg: VsegRecord, node_id: int) -> bool:
-    """Without the broker the virtual segment would have fewer copies than it could have. One that is being
-    sealed may end with its copy alone (21)."""
+    """Without the broker, and others that are drained, the virtual segment would have fewer copies than it
+    could have. One that is being sealed may end with its copy alone (21)."""
     listed = any(copy.node_id == node_id for copy in vseg.backups)
     if vseg.open:
         return listed
     if not rules.needs_copy(vseg) or not (listed or vseg.node_id == node_id):
         return False
-    others = sum(copy.node_id != node_id for copy in counted_copies(image, table, vseg))
-    return others < possible_copies(image, table, vseg)
+    others = [copy.node_id for copy in counted_copies(image, table, vseg) if copy.node_id != node_id]
+    staying = sum(not rules.is_draining(image, node) for node in others)
+    return staying < possible_copies(image, table, vseg)

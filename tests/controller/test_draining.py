@@ -88,6 +88,25 @@ def test_a_drained_broker_is_needed_while_what_a_dead_owner_left_open_is_sealed(
     assert left == [1, 1, 1]
 
 
+def test_two_drained_brokers_do_not_count_on_each_other() -> None:
+    """Each could go because of the other one's copy, and both did."""
+    world = cluster(6, t=(1, 3, [1]))
+    vseg = world.open(1)
+    drained = nodes(vseg.backups)
+    world.open(1, seq=1, start=500, exclude=tuple(drained))
+    for node in drained:
+        drain(world, node)
+    replace(world)
+    left = []
+    for _ in range(2):
+        left += [left_on(world.image, world.table, node)["copies"] for node in drained]
+        (order,) = Repairs(10.0).plan(world.image, world.table, 5.0).orders
+        assert world.commit(decide_repaired(world.image, world.table, order))
+    assert left == [1] * 4
+    assert [left_on(world.image, world.table, node)["copies"] for node in drained] == [0, 0]
+    assert not set(drained) & set(nodes(world.table.vsegs[vseg.id].backups))
+
+
 def test_the_only_copies_of_a_drained_broker_go_elsewhere() -> None:
     world = cluster(4, t=(3, 1, [1, 2, 1]))
     drain(world, 1)
