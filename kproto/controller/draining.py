@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 from kproto.controller import rules
 from kproto.controller.decision import Decision
-from kproto.controller.missing import counted_copies, possible_copies
+from kproto.controller.missing import closed_such, counted_copies, possible_copies
 from kproto.controller.placement import assigned_to, pick_spread
 from kproto.controller.reassignment import leaders_move, reassigned, way_back
 from kproto.metadata import MetadataImage
@@ -90,8 +90,9 @@ def left_on(image: MetadataImage, table: VlogTable, node_id: int) -> dict[str, i
     of those the ones with one copy, and copies of virtual segments that only it can give."""
     assigned = [record for record in image.every_streamlet() if node_id in (record.leader, *record.replicas)]
     single = sum(not record.sources and len(record.replicas) == 1 for record in assigned)
-    copies = sum(is_held_up(image, table, vseg, node_id) for vseg in table.vsegs.values())
-    return {"streamlets": len(assigned), "single": single, "copies": copies}
+    opened = sum(is_held_up(image, table, vseg, node_id) for vseg in table.open_vsegs())
+    closed = closed_such(table, lambda vseg: is_held_up(image, table, vseg, node_id))
+    return {"streamlets": len(assigned), "single": single, "copies": opened + len(closed)}
 
 
 def is_held_up(image: MetadataImage, table: VlogTable, vseg: VsegRecord, node_id: int) -> bool:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from itertools import compress
 
 from kproto.controller import rules
@@ -62,17 +62,23 @@ def owed(
 
 
 def short_ones(image: MetadataImage, table: VlogTable) -> list[VsegRecord]:
-    """All that lack copies, in order. One of a group tells for the others: there may be a hundred thousand.
-    Of those of which some were given away the first and the last one tell, if they say the same."""
-    short: list[VsegRecord] = []
+    """All that lack copies, in order."""
+    return sorted(closed_such(table, lambda vseg: is_short(image, table, vseg)))
+
+
+def closed_such(table: VlogTable, holds: Callable[[VsegRecord], bool]) -> list[VsegRecord]:
+    """Closed ones, not emptied, for which something about their copies holds. One of a group tells for the
+    others: there may be a hundred thousand. Of those of which some were given away the first and the last one
+    tell, if they say the same."""
+    found: list[VsegRecord] = []
     for group in table.closed_alike():
         one = next(iter(group))
         tell = (min(group), max(group)) if one[:2] in table.given_upto else (one,)
-        told = {is_short(image, table, table.vsegs[each]) for each in tell}
+        told = {holds(table.vsegs[each]) for each in tell}
         if True in told:
             records = map(table.vsegs.__getitem__, group)
-            short += (vseg for vseg in records if False not in told or is_short(image, table, vseg))
-    return sorted(short)
+            found += (vseg for vseg in records if False not in told or holds(vseg))
+    return found
 
 
 def is_short(image: MetadataImage, table: VlogTable, vseg: VsegRecord) -> bool:

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections import Counter
+from typing import Any
 
 import pytest
 
+from kproto.controller import draining
 from kproto.controller.config_changes import ConfigChange, ConfigOp, OpType, ResourceType, decide_alter
 from kproto.controller.decision import Decision
-from kproto.controller.draining import decide_replacements, left_on, replacements
+from kproto.controller.draining import decide_replacements, is_held_up, left_on, replacements
 from kproto.controller.freeing import Unneeded, decide_free
 from kproto.controller.moves import misplaced
 from kproto.controller.repair import Repairs, decide_repaired
@@ -86,6 +88,25 @@ def test_a_drained_broker_is_needed_while_what_a_dead_owner_left_open_is_sealed(
     assert nodes(closed.backups) == [drained]
     left.append(left_on(world.image, world.table, drained)["copies"])
     assert left == [1, 1, 1]
+
+
+def test_what_is_left_is_looked_at_once_for_all_that_are_alike(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of a hundred thousand virtual segments it took the controller 0.4 s, five times a second while a broker
+    was drained."""
+    world = cluster(4, t=(1, 3, [1]))
+    vseg, looks = world.open(1), Counter[int]()
+    puts = (vseg._replace(id=vseg.id._replace(seq=seq), start=seq, end=seq + 1) for seq in range(200))
+    world.commit(Decision(None, {one.key: one.encode() for one in puts}))
+    (drained, _) = nodes(vseg.backups)
+    drain(world, drained)
+
+    def counted(*args: Any) -> bool:
+        looks[drained] += 1
+        return is_held_up(*args)
+
+    monkeypatch.setattr(draining, "is_held_up", counted)
+    assert left_on(world.image, world.table, drained)["copies"] == 200
+    assert looks[drained] == 1
 
 
 def test_two_drained_brokers_do_not_count_on_each_other() -> None:

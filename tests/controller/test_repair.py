@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from kproto.controller import missing, rules
 from kproto.controller.decision import Decision
-from kproto.controller.draining import is_held_up
+from kproto.controller.draining import is_held_up, left_on
 from kproto.controller.missing import lasting_copies, short_ones, wanted_copies
 from kproto.controller.moves import Wish, decide_moves
 from kproto.controller.repair import (
@@ -708,6 +708,9 @@ def test_what_lacks_copies_is_what_a_look_at_each_finds(
     world.commit(Decision(None, {vseg.key: vseg.encode() for vseg in vsegs}))
     image, table = world.image, world.table
     assert short_ones(image, table) == short_one_by_one(world)
+    for node in image.brokers:
+        held = [vseg for vseg in table.vsegs.values() if is_held_up(image, table, vseg, node)]
+        assert left_on(image, table, node)["copies"] == len(held)
     assert load_of(table) == Counter(copy.node_id for vseg in table.vsegs.values() for copy in vseg.backups)
 
 
