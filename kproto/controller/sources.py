@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 
 from kproto.controller import rules
+from kproto.controller.missing import closed_such
 from kproto.metadata import MetadataImage
 from kproto.metadata.records import StreamletRecord
 from kproto.metadata.vlogs import VlogTable, VsegRecord
@@ -25,8 +26,8 @@ class Sources:
         """Closed ones that no member has a sound listed copy of, of all owners, too, once somebody asks."""
         self._lost: dict[int, list[VsegRecord]] = {}
         """They were given up, and have not been emptied."""
-        self._lacking: dict[int, list[VsegRecord]] = {}
-        """`rules.lacks_copies`."""
+        self._lacking: dict[int, list[VsegRecord]] | None = None
+        """`rules.lacks_copies`, of all owners, too."""
         for vseg in table.open_vsegs():
             if rules.is_sealing(image, vseg):
                 self._sealing.setdefault(vseg.id.owner_epoch, []).append(vseg)
@@ -115,18 +116,19 @@ class Sources:
         return known
 
     def _lost_of(self, epoch: int) -> list[VsegRecord]:
-        return self._known(self._lost, epoch, lambda vseg: vseg.lost and not vseg.empty)
-
-    def _lacking_of(self, epoch: int) -> list[VsegRecord]:
-        return self._known(self._lacking, epoch, lambda vseg: rules.lacks_copies(self._image, vseg))
-
-    def _known(
-        self, found: dict[int, list[VsegRecord]], epoch: int, wanted: Callable[[VsegRecord], bool]
-    ) -> list[VsegRecord]:
-        known = found.get(epoch)
+        known = self._lost.get(epoch)
         if known is None:
-            known = found[epoch] = [vseg for vseg in self._table.of_owner(epoch) if wanted(vseg)]
+            every = self._table.of_owner(epoch)
+            known = self._lost[epoch] = [vseg for vseg in every if vseg.lost and not vseg.empty]
         return known
+
+    def _lacking_of(self, epoch: int) -> Sequence[VsegRecord]:
+        known = self._lacking
+        if known is None:
+            known = self._lacking = {}
+            for vseg in closed_such(self._table, lambda vseg: rules.lacks_copies(self._image, vseg)):
+                known.setdefault(vseg.id.owner_epoch, []).append(vseg)
+        return known.get(epoch, ())
 
 
 def _those_of(epochs: Sequence[int], found: Mapping[int, Sequence[VsegRecord]]) -> list[VsegRecord]:

@@ -485,6 +485,29 @@ def test_thousands_of_moves_wait_for_thousands_of_virtual_segments_and_each_is_l
     assert not looks["leaves"], "known of this image"
 
 
+def test_whether_others_have_enough_copies_is_looked_at_once_for_all_that_are_alike(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Of 50,000 virtual segments of one leader it took the controller 0.1 s for each fifty streamlets that
+    were handed over."""
+    world, looks = cluster(4, t=(1, 3, [1])), Counter[str]()
+    vseg = world.open(1)
+    alike = [vseg._replace(id=vseg.id._replace(seq=seq), start=seq, end=seq + 1) for seq in range(200)]
+    world.commit(Decision(None, {one.key: one.encode() for one in alike}))
+    real = rules.lacks_copies
+
+    def counted(*args: Any) -> bool:
+        looks["vsegs"] += 1
+        return real(*args)
+
+    monkeypatch.setattr(rules, "lacks_copies", counted)
+    assert Sources(world.image, world.table).could_lead(world.streamlet("t"), 2)
+    assert looks["vsegs"] == 1
+    one = alike[7]._replace(backups=alike[7].backups[:1])
+    world.commit(Decision(None, {one.key: one.encode()}))
+    assert not Sources(world.image, world.table).could_lead(world.streamlet("t"), 2)
+
+
 # Who should lead
 
 
