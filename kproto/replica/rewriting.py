@@ -324,12 +324,7 @@ class Rewriting:
         """Push the chunks of ``stretch`` again, from where that stopped before, as long as it is ``wanted``.
         Raises LostError, and `NOT_NOW` when it has to be tried again."""
         partition = stretch.partition
-        if partition.copies == 1:
-            raise NotHereError(f"{partition}: it is about to have this one copy, and no sources")
-        if partition.deleted:
-            raise NotHereError(f"{partition} is gone, and so are the virtual logs that only its topic had")
-        vlog = self._vlogs.side(partition)
-        self._sides[id(vlog)] = vlog
+        self._side(partition)
         stand_in = OldChunks(partition)
         while stretch.at < min(stretch.end, partition.high_watermark):
             size = self._pace.turn(READ_BYTES)
@@ -343,7 +338,9 @@ class Rewriting:
                 break
             before, pushed = stretch.at, self.bytes
             try:
-                for data in await _read(partition, stretch.at, size):
+                pieces = await _read(partition, stretch.at, size)
+                vlog = self._side(partition)
+                for data in pieces:
                     for ref in stand_in.references(data, stretch.at, stretch.end):
                         self._append(stretch, vlog, ref)
             except (DamagedError, KafkaError) as error:
@@ -355,6 +352,17 @@ class Rewriting:
                 await _durable(vlog)
                 self._unacked = 0
             await asyncio.sleep(REST_SECONDS)
+
+    def _side(self, partition: Partition) -> VirtualLogPort:
+        """Where its chunks go: elsewhere once it is to have more copies, since what is in the one before is
+        widened at that moment (`widening`). Raises NotHereError."""
+        if partition.copies == 1:
+            raise NotHereError(f"{partition}: it is about to have this one copy, and no sources")
+        if partition.deleted:
+            raise NotHereError(f"{partition} is gone, and so are the virtual logs that only its topic had")
+        vlog = self._vlogs.side(partition)
+        self._sides[id(vlog)] = vlog
+        return vlog
 
     async def _turn(self, size: int) -> None:
         """Wait until the limit on reads allows ``size`` bytes."""

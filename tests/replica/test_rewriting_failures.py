@@ -24,7 +24,7 @@ from kproto.wire.batch import hop
 from kproto.wire.internal import Api, InternalError
 from tests.replica.sealed_world import Chunk, Vlog
 from tests.replica.test_bring_over import bringing, finished
-from tests.replica.test_rewriting import Case, directed
+from tests.replica.test_rewriting import Case, Side, directed
 from tests.replica.test_takeover import Run, simulate
 
 pytestmark = pytest.mark.usefixtures("impatient")
@@ -275,6 +275,25 @@ def test_records_that_are_deleted_while_they_are_pushed_do_not_hold_it_up(
         assert this.live_in(lost) <= this.side.chunks()
 
     directed(go, 60)
+
+
+def test_what_is_to_have_more_copies_meanwhile_goes_on_where_it_has_them(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """What went on into the virtual log before was never copied more often: that was asked for once (12c)."""
+    monkeypatch.setattr(rewriting, "READ_BYTES", 500)
+
+    async def go(this: Case) -> None:
+        wider = Side()
+        lost = sorted(vseg for vseg, record in this.metadata.table.vsegs.items() if not record.empty)
+        this.lose(lost)
+        monkeypatch.setattr(this.side, "side", lambda _: wider if this.side.refs else this.side)
+        await this.look()
+        assert len({ref[3] for ref in this.side.refs}) == 1, "one read"
+        assert this.live_in(lost) <= this.side.chunks() | wider.chunks()
+        assert sorted(set(this.reported)) == lost
+
+    directed(go)
 
 
 def test_only_so_much_is_on_its_way_to_backups(monkeypatch: pytest.MonkeyPatch) -> None:
