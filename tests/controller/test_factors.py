@@ -88,6 +88,16 @@ def test_partitions_of_a_topic_have_different_numbers_of_replicas() -> None:
     assert len(world.streamlet("t", 3).replicas) == 3
 
 
+def test_replicas_may_be_away_but_neither_unknown_nor_all_of_them() -> None:
+    """All that are away are no reason to have a streamlet where nobody could lead it."""
+    world = cluster(4, t=(1, 3, [1]))
+    world.fence(4)
+    for replicas in (4,), (1, 2, 9):
+        assert reassign(world, replicas) == [ErrorCode.INVALID_REPLICA_ASSIGNMENT]
+    assert reassign(world, (4, 1, 2)) == [ErrorCode.NONE]
+    assert world.streamlet("t").replicas == (4, 1, 2)
+
+
 def test_what_two_streamlets_have_in_one_virtual_log_gets_the_greater_number() -> None:
     for replicas in (((1, 2, 3), (1, 2, 3, 4)), ((1, 2, 3, 4), (1, 2, 3))):
         world = cluster(4, t=(2, 2, [1, 1]))
