@@ -33,9 +33,19 @@ def chosen(given: Sequence[Path], patterns: Sequence[str]) -> list[Path]:
     return found
 
 
-def target_of(output: Path, driver: Path, drivers: Sequence[Path]) -> Path:
-    """Where the result for a driver goes: the file asked for; of several drivers, each its own beside it."""
-    return output if len(drivers) == 1 else output.with_name(f"{output.stem}-{driver.stem}{output.suffix}")
+def targets_of(output: Path, drivers: Sequence[Path]) -> list[Path]:
+    """Where the result for each driver goes: of one the file asked for; of several each its own beside it,
+    those of files that are called alike with a number."""
+    if len(drivers) == 1:
+        return [output]
+    stems: list[str] = []
+    for driver in drivers:
+        stem, number = driver.stem, 1
+        while stem in stems:
+            number += 1
+            stem = f"{driver.stem}-{number}"
+        stems.append(stem)
+    return [output.with_name(f"{output.stem}-{stem}{output.suffix}") for stem in stems]
 
 
 def check_place(target: Path) -> None:
@@ -74,15 +84,15 @@ def run_files(
     record failed, and all that were acknowledged were received."""
     hooks = Hooks(say=lambda text: screen.print(text, highlight=False, markup=False))
     workload = scale.of(read_workload(workload_path))
+    read = [read_driver(path, bootstrap) for path in drivers]  # before anything is measured, not after it
+    targets = targets_of(output, drivers)
     output.parent.mkdir(parents=True, exist_ok=True)
-    for path in drivers:  # before anything is measured, not after it
-        check_place(target_of(output, path, drivers))
+    for target in targets:
+        check_place(target)
     well = True
-    for path in drivers:
-        driver = read_driver(path, bootstrap)
+    for driver, target in zip(read, targets, strict=True):
         hooks.say(f"{workload.name} on {driver.name}")
         outcome = run(workload, driver, workload_path.parent, workers, hooks, delete_topics)
-        target = target_of(output, path, drivers)
         target.write_text(json.dumps(outcome.json(), indent=1))
         during = outcome.during
         if outcome.short:

@@ -15,7 +15,7 @@ from rich.console import Console
 
 from bench.cli import bench
 from bench.histogram import Histogram
-from bench.omb.command import QUICK, check_place, chosen, command, scale_of, target_of
+from bench.omb.command import QUICK, check_place, chosen, command, scale_of, targets_of
 from bench.omb.compare import (
     BACKLOG,
     DRIVERS,
@@ -570,9 +570,10 @@ def test_files_are_chosen_by_name_and_results_are_kept_apart() -> None:
     }
     given: Any = [Path("mine.yaml")]
     assert chosen(given, ["64kb"]) == given
-    drivers = [Path("kproto.yaml"), Path("kafka.yaml")]
-    assert target_of(Path("o/r.json"), drivers[0], drivers) == Path("o/r-kproto.json")
-    assert target_of(Path("o/r.json"), drivers[0], drivers[:1]) == Path("o/r.json")
+    drivers = [Path(name) for name in ("a/d.yaml", "e.yaml", "b/d.yaml", "d-2.yaml", "a/d.yaml")]
+    names = [path.name for path in targets_of(Path("o/r.json"), drivers)]
+    assert names == ["r-d.json", "r-e.json", "r-d-2.json", "r-d-2-2.json", "r-d-3.json"]
+    assert targets_of(Path("o/r.json"), drivers[:1]) == [Path("o/r.json")]
 
 
 @pytest.mark.parametrize("ended_by", [KeyboardInterrupt, None])
@@ -626,6 +627,21 @@ def test_a_place_for_no_file_is_refused_before_anything_is_measured(
     done = CliRunner().invoke(bench, [*places, "--output", str(tmp_path)])
     assert (done.exit_code, measured) == (1, [])
     assert "Is a directory" in done.output
+
+
+def test_a_wrong_driver_is_refused_before_any_is_measured(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    written(tmp_path / "w.yaml", WORKLOAD)
+    written(tmp_path / "d.yaml", DRIVER)
+    written(tmp_path / "e.yaml", DRIVER.replace("KafkaBenchmark", "PulsarBenchmark"))
+    measured: list[object] = []
+    monkeypatch.setattr("bench.omb.command.run", lambda *given: measured.append(given))
+    places = ["omb", str(tmp_path / "w.yaml"), "--driver", str(tmp_path / "d.yaml")]
+    places += ["--driver", str(tmp_path / "e.yaml"), "--output", str(tmp_path / "r.json")]
+    done = CliRunner().invoke(bench, places)
+    assert "is not the Kafka driver" in done.output
+    assert measured == []
 
 
 def test_looking_for_a_place_leaves_what_is_there(tmp_path: Path) -> None:
