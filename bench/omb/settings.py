@@ -129,6 +129,13 @@ def read_workload(path: Path) -> Workload:
         raise SettingsError(f"{path}: keyDistributor {workload.keyDistributor} is none of {KEY_DISTRIBUTORS}")
     if workload.consumerBacklogSizeGB > 0 and not workload.producerRate:
         raise SettingsError(f"{path}: a backlog needs a producerRate, 0 searches for one")
+    if workload.subscriptionsPerTopic and not workload.consumerPerSubscription:
+        raise SettingsError(f"{path}: subscriptions need a consumerPerSubscription, or nobody is ever ready")
+    if not workload.subscriptionsPerTopic and (workload.consumerBacklogSizeGB or not workload.producerRate):
+        what = "a backlog" if workload.consumerBacklogSizeGB else "a producerRate of 0"
+        raise SettingsError(
+            f"{path}: {what} needs subscriptions, it is about what their consumers keep up with"
+        )
     if workload.consumerBacklogSizeGB > 0 and not workload.messageSize:
         raise SettingsError(f"{path}: a backlog needs a messageSize")
     if workload.testDurationMinutes <= 0:

@@ -134,6 +134,9 @@ def test_a_payload_must_be_as_long_as_the_messages(workload: Workload, tmp_path:
         ("partitionsPerTopic: null", "partitionsPerTopic None"),
         ("messageSize: 1.5", "messageSize 1.5"),
         ("messageSize: 0\nconsumerBacklogSizeGB: 1", "a backlog needs a messageSize"),
+        ("subscriptionsPerTopic: 0\nconsumerBacklogSizeGB: 1", "a backlog needs subscriptions"),  # had no end
+        ("subscriptionsPerTopic: 0\nproducerRate: 0", "a producerRate of 0 needs subscriptions"),
+        ("consumerPerSubscription: 0", "need a consumerPerSubscription"),
         ("testDurationMinutes: .nan", "testDurationMinutes nan"),
         ("testDurationMinutes: '5'", "testDurationMinutes '5' is no number"),
         ("warmupDurationMinutes: -1", "warmupDurationMinutes -1 is no number from 0 on"),
