@@ -31,7 +31,8 @@ class RateSearch:
     _received: int = field(default=0, init=False)
 
     def next_rate(self, seconds: float, published: int, received: int) -> float:
-        """The rate for the next period, after one of ``seconds``; the counts are totals since the start.
+        """The rate for the next period, after one of ``seconds``; the counts are totals since the start,
+        ``received`` of one subscription (OMB's own search takes that of all: one of two may stand still).
 
         Consumers more than the limit behind: no more than they received, and than what was meant to be sent
         less what waits. Else, producers more than the limit behind their schedule: the same with what they

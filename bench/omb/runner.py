@@ -303,7 +303,8 @@ class Runner:
         now = self._workers.counters()
         seconds = now.minus(self._searched).seconds
         self._searched = now
-        self._set_rate(search.next_rate(seconds, now.acked, now.received))
+        received = now.received // self._workload.subscriptionsPerTopic
+        self._set_rate(search.next_rate(seconds, now.acked, received))
 
     def _period(self) -> Period:
         taken = self._workers.take()

@@ -7,7 +7,7 @@ import time
 from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
-from typing import Any, cast
+from typing import Any, ClassVar, cast
 
 import pytest
 from click.testing import CliRunner
@@ -251,6 +251,26 @@ def test_a_thousand_records_may_wait() -> None:
     search = RateSearch()
     assert search.next_rate(3.0, 29_000, 28_000) == 20_000
     assert RateSearch().next_rate(3.0, 30_000, 28_999) < 10_000
+
+
+def test_a_rate_is_not_sustained_when_one_of_two_subscriptions_stands_still(
+    workload: Workload, driver: Driver
+) -> None:
+    class Standing:
+        asked: ClassVar[list[float]] = []
+
+        def counters(self) -> Counters:
+            return Counters(at_us=3_000_000, sent=30_000, acked=30_000, received=30_000)
+
+        def rate(self, per_second: float) -> None:
+            self.asked.append(per_second)
+
+    assert workload.subscriptionsPerTopic == 2
+    workers = Standing()
+    runner = Runner(replace(workload, producerRate=0), driver, cast(Workers, workers), Hooks())
+    assert runner._search is not None
+    runner._control(runner._search)
+    assert workers.asked == [5_000]
 
 
 def test_the_rate_grows_again_from_wherever_it_fell_to() -> None:
