@@ -243,7 +243,13 @@ def measure_case(
 @options.steady_option
 @click.option("--case", "patterns", multiple=True, help="Only cases whose name contains this.")
 @click.option("--client", type=click.Choice(sorted(CLIENTS)), default="java", show_default=True)
-@click.option("--vlogs", default="1", show_default=True, help="kproto.vlogs.per.broker: numbers with commas.")
+@click.option(
+    "--vlogs",
+    callback=options.listed(int),
+    default="1",
+    show_default=True,
+    help="kproto.vlogs.per.broker: numbers with commas.",
+)
 @options.settings_option
 @options.only_option
 @options.data_dir_option

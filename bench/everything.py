@@ -147,7 +147,11 @@ def last_words(output: str, code: int) -> str:
     type=click.Choice(list(dict.fromkeys(step.suite for step in STEPS))),
     help="Only this suite; repeatable.",
 )
-@click.option("--limit", type=float, help="Minutes after which a suite is ended: 300, or 30 with --quick.")
+@click.option(
+    "--limit",
+    type=click.FloatRange(0, min_open=True),
+    help="Minutes after which a suite is ended: 300, or 30 with --quick.",
+)
 @options.data_dir_option
 @options.out_option
 def command(

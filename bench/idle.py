@@ -72,9 +72,15 @@ def measure(cluster: Cluster, partitions: int, rest: float, seconds: float) -> d
 @click.command()
 @options.quick_option
 @options.pairs_option
-@click.option("--partitions", type=int, help="5,000, or 500 with --quick.")
-@click.option("--seconds", type=float, help="Measured seconds: 30, or 10 with --quick.")
-@click.option("--rest", type=float, help="Seconds between the last write and that: 30, or 5 with --quick.")
+@click.option("--partitions", type=click.IntRange(1), help="5,000, or 500 with --quick.")
+@click.option(
+    "--seconds", type=click.FloatRange(0, min_open=True), help="Measured seconds: 30, or 10 with --quick."
+)
+@click.option(
+    "--rest",
+    type=click.FloatRange(0),
+    help="Seconds between the last write and that: 30, or 5 with --quick.",
+)
 @options.only_option
 @options.data_dir_option
 @options.out_option
@@ -90,7 +96,8 @@ def command(
 ) -> None:
     """CPU and memory of four idle brokers."""
     partitions = partitions or (500 if quick else 5_000)
-    seconds, rest = seconds or (10 if quick else 30), rest or (5 if quick else 30)
+    seconds, usual_s = seconds or (10 if quick else 30), 5 if quick else 30
+    rest = usual_s if rest is None else rest
     case, line = f"{partitions:,} partitions", options.command_line("idle")
     result = Result("idle", "idle", "Four idle brokers, three copies", line, environment())
     result.limits[case] = dict(LIMITS)

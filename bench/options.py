@@ -12,6 +12,7 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
+from math import inf
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
@@ -48,6 +49,23 @@ out_option = click.option(
     help="Where the results go, one JSON file each.",
 )
 settings_option = set_option("given", "A setting of kproto's brokers.")
+
+
+def listed(
+    kind: Callable[[str], float],
+) -> Callable[[click.Context, click.Parameter, str | None], str | None]:
+    """A callback for an option that is a list of numbers above zero, with commas; it stays a text."""
+
+    def checked(_context: click.Context, _parameter: click.Parameter, value: str | None) -> str | None:
+        try:
+            right = value is None or all(0 < kind(each) < inf for each in value.split(","))
+        except ValueError:
+            right = False
+        if not right:
+            raise click.BadParameter(f"{value} is no list of numbers above zero, with commas between them")
+        return value
+
+    return checked
 
 
 def asked(base: Scale, **given: Any) -> Scale:

@@ -243,11 +243,26 @@ def _check_ends(led: Mapping[int, int], partitions: int, end: int) -> None:
 
 @click.command()
 @options.quick_option
-@click.option("--left", help="Brokers left, numbers with commas: 2,3,5,7, or 2,3 with --quick.")
-@click.option("--gb", "sizes", help="GB that are lost, numbers with commas: 1, or 0.1 with --quick.")
-@click.option("--partitions", default=32, show_default=True)
-@click.option("--batch-bytes", default=16_000, show_default=True)
-@click.option("--limit", default=50_000_000, show_default=True, help="Bytes/s that a backup reads; 0: no.")
+@click.option(
+    "--left",
+    callback=options.listed(int),
+    help="Brokers left, numbers with commas: 2,3,5,7, or 2,3 with --quick.",
+)
+@click.option(
+    "--gb",
+    "sizes",
+    callback=options.listed(float),
+    help="GB that are lost, numbers with commas: 1, or 0.1 with --quick.",
+)
+@click.option("--partitions", type=click.IntRange(1), default=32, show_default=True)
+@click.option("--batch-bytes", type=click.IntRange(1), default=16_000, show_default=True)
+@click.option(
+    "--limit",
+    type=click.IntRange(0),
+    default=50_000_000,
+    show_default=True,
+    help="Bytes/s that a backup reads; 0: no.",
+)
 @click.option("--no-free", is_flag=True, help="Leave out the runs without a limit.")
 @click.option("--repair-delay", default=1000, show_default=True, help="kproto.repair.delay.ms.")
 @click.option("--spread", is_flag=True, help="Let all brokers lead, so that all have something to do.")

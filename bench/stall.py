@@ -172,10 +172,16 @@ def measure(
 
 @click.command()
 @options.quick_option
-@click.option("--rounds", type=int, help="5, or 1 with --quick.")
-@click.option("--seconds", default=5.0, show_default=True, help="How long the broker is stopped.")
-@click.option("--partitions", default=32, show_default=True)
-@click.option("--batch-bytes", default=1000, show_default=True)
+@click.option("--rounds", type=click.IntRange(1), help="5, or 1 with --quick.")
+@click.option(
+    "--seconds",
+    type=click.FloatRange(0, min_open=True),
+    default=5.0,
+    show_default=True,
+    help="How long the broker is stopped.",
+)
+@click.option("--partitions", type=click.IntRange(1), default=32, show_default=True)
+@click.option("--batch-bytes", type=click.IntRange(1), default=1000, show_default=True)
 @options.data_dir_option
 @options.out_option
 def command(

@@ -250,8 +250,14 @@ def measure_round(
 @click.command()
 @options.quick_option
 @options.pairs_option
-@click.option("--partitions", type=int, help="Of the one topic; 5,000, or 500 with --quick.")
-@click.option("--bytes-each", default=200_000, show_default=True, help="Written into each partition.")
+@click.option("--partitions", type=click.IntRange(1), help="Of the one topic; 5,000, or 500 with --quick.")
+@click.option(
+    "--bytes-each",
+    type=click.IntRange(1),
+    default=200_000,
+    show_default=True,
+    help="Written into each partition.",
+)
 @click.option("--part", type=click.Choice(list(PARTS)), help="One part.")
 @options.only_option
 @options.data_dir_option

@@ -43,6 +43,7 @@ SETTINGS: Final = {
 """Virtual segments are small, so that every round rolls and repairs some."""
 
 
+ROUNDS: Final = click.IntRange(0)
 SESSION_HELP: Final = "Of brokers of both systems, with five heartbeats in it (as shipped: 3000, Kafka 9000)."
 INSYNC_HELP: Final = "min.insync.replicas of the topic; it has three copies."
 
@@ -159,13 +160,17 @@ def compare_copies(run: Session, cluster: KprotoCluster, settings: Mapping[str, 
 
 @click.command()
 @options.quick_option
-@click.option("--rounds", type=int, help="Kills of a random broker: 10, or 3 with --quick.")
-@click.option("--all-at-once", type=int, default=0, help="Rounds of killing all four, after those.")
-@click.option("--pause", "pauses", type=int, default=0, help="Rounds of SIGSTOP, after those.")
-@click.option("--restart", "restarts", type=int, default=0, help="Rolling restarts (SIGTERM), after those.")
+@click.option("--rounds", type=ROUNDS, help="Kills of a random broker: 10, or 3 with --quick.")
+@click.option("--all-at-once", type=ROUNDS, default=0, help="Rounds of killing all four, after those.")
+@click.option("--pause", "pauses", type=ROUNDS, default=0, help="Rounds of SIGSTOP, after those.")
+@click.option(
+    "--restart", "restarts", type=ROUNDS, default=0, help="Rolling restarts (SIGTERM), after those."
+)
 @click.option("--keep-two", is_flag=True, help="Two brokers that are killed together keep their data.")
-@click.option("--partitions", type=int, default=32, show_default=True)
-@click.option("--rate", type=int, default=800, show_default=True, help="Records per second in all.")
+@click.option("--partitions", type=click.IntRange(1), default=32, show_default=True)
+@click.option(
+    "--rate", type=click.IntRange(1), default=800, show_default=True, help="Records per second in all."
+)
 @click.option("--session-ms", type=click.IntRange(100), help=SESSION_HELP)
 @click.option("--min-insync", type=click.IntRange(1, COPIES), default=2, show_default=True, help=INSYNC_HELP)
 @click.option("--seed", type=int, help="Which brokers and when; printed and kept with the results.")

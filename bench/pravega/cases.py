@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from math import ceil
+from math import ceil, inf
 from typing import Any
 
 from bench.workers import FASTEST, Spec
@@ -161,6 +161,8 @@ def check(case: Case) -> None:
         raise ValueError(f"an event has at least {MIN_EVENT_BYTES} bytes")
     if case.mode != BURST and case.producers == 0:
         raise ValueError(f"{case.mode} needs producers; only bursts can be of consumers alone")
+    if case.mode != BURST and not 0 < case.rate < inf:
+        raise ValueError(f"a rate of {case.rate:g}: it must be more than 0")
     if case.mode == END_TO_END and case.consumers == 0:
         raise ValueError("end-to-end needs consumers")
     if case.producers == case.consumers == 0:

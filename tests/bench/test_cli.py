@@ -126,10 +126,14 @@ def test_arguments_of_the_whole_pass_are_known_to_the_suites(step: everything.St
     "line",
     [
         *("cluster --warmup -1", "pravega --window 0", "pravega --seconds 0", "pravega --warmup -1"),
-        *("pravega --broker-warmup -1", "omb --minutes 0", "omb --warmup -1"),
+        *("pravega --broker-warmup -1", "omb --minutes 0", "omb --warmup -1", "selftest --seconds -1"),
+        *("all --limit 0", "idle --seconds 0", "idle --rest -1", "idle --partitions 0", "stall --seconds 0"),
+        *("stall --rounds 0", "stall --partitions 0", "startup --partitions 0", "startup --bytes-each 0"),
+        *("failover --rounds -1", "failover --pause -1", "failover --partitions 0", "failover --rate 0"),
+        *("recovery --left 2,x", "recovery --gb nan", "recovery --limit -1", "cluster --vlogs 1,0"),
     ],
 )
-def test_times_that_mean_nothing_are_refused(line: str) -> None:
+def test_numbers_that_mean_nothing_are_refused(line: str) -> None:
     run = CliRunner().invoke(bench, line.split())
     assert run.exit_code == 2
     assert f"Invalid value for '{line.split()[1]}'" in run.output

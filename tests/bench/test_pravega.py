@@ -82,6 +82,9 @@ def test_a_burst_has_one_case_per_size_and_a_limit_one_per_size_and_rate() -> No
         replace(BASE, producers=0),
         replace(BASE, consumers=16),
         replace(BASE, event_bytes=7),
+        replace(LIMITED, rate=0.0),
+        replace(LIMITED, rate=-1.0),  # was as fast as it goes
+        replace(LIMITED, rate=float("nan")),
     ],
 )
 def test_what_cannot_be_run_is_refused(wrong: Case) -> None:
