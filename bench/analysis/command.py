@@ -12,7 +12,7 @@ from pathlib import Path
 import click
 from rich.console import Console
 
-from bench.analysis.raw import Source, find
+from bench.analysis.raw import LandingError, Source, find
 from bench.options import OUT, show
 from bench.options import console as screen
 
@@ -31,9 +31,10 @@ def _broker(bootstrap: str | None) -> Iterator[str]:
 
 def _land(sources: list[Source], bootstrap: str, topic: str, append: bool, console: Console) -> None:
     """The sources' events into the topic. Raises UsageError when it may hold others, too."""
-    from bench.analysis.land import create_topic, to_topic
+    from bench.analysis.land import create_topic, has_topic, to_topic
 
-    if not create_topic(bootstrap, topic) and not append:
+    there = has_topic(bootstrap, topic) or not create_topic(bootstrap, topic)
+    if there and not append:
         raise click.UsageError(
             f"topic {topic} exists: choose another, add to it (--land-only), or analyze it alone"
         )
@@ -53,10 +54,12 @@ def _analyze(
     """Both ways, as far as they are asked for; write the results. Exits with 1 when the two ways differ."""
     from bench.analysis.figures import by_run, differences, over_all, results
     from bench.analysis.job import Tables, compute, from_parquet, from_topic
-    from bench.analysis.land import to_parquet
+    from bench.analysis.land import has_topic, to_parquet
     from bench.environment import environment
     from bench.spark_connector import local_session
 
+    if not sources and topic and bootstrap and not has_topic(bootstrap, topic):
+        raise click.UsageError(f"there is no topic {topic} at {bootstrap}")
     found: list[Tables] = []
     with tempfile.TemporaryDirectory(prefix="kproto-analysis-") as scratch, contextlib.ExitStack() as stack:
         session = local_session("analyze", scratch=Path(scratch))
@@ -130,9 +133,12 @@ def command(
         raise click.UsageError("there are no events in these directories")
     if not sources and (topic is None or bootstrap is None):
         raise click.UsageError("name directories with events, or a topic and the broker that has it")
-    if land_only:
-        if topic is None or bootstrap is None or not sources:
-            raise click.UsageError("--land-only needs directories, --topic and --bootstrap")
-        _land(sources, bootstrap, topic, True, console)
-        return
-    _analyze(sources, topic, bootstrap, output, name, window_s, console)
+    if land_only and (topic is None or bootstrap is None or not sources):
+        raise click.UsageError("--land-only needs directories, --topic and --bootstrap")
+    try:
+        if land_only:
+            _land(sources, str(bootstrap), str(topic), True, console)
+        else:
+            _analyze(sources, topic, bootstrap, output, name, window_s, console)
+    except LandingError as problem:
+        raise click.ClickException(str(problem)) from problem

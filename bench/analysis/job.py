@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from bench.analysis.land import ORIGIN_HEADER, SCHEMA, columns
-from bench.analysis.raw import PUBLISHED, RECEIVED, Origin
+from bench.analysis.land import ORIGIN_HEADER, SCHEMA, columns, origin_of, wrongly_landed
+from bench.analysis.raw import EVENT_BYTES, PUBLISHED, RECEIVED, LandingError
 
 if TYPE_CHECKING:
     import pyarrow
@@ -58,7 +57,9 @@ def from_parquet(session: SparkSession, directory: Path) -> DataFrame:
 
 
 def from_topic(session: SparkSession, bootstrap: str, topic: str) -> DataFrame:
-    """The events that the topic holds now."""
+    """The events that the topic holds now. Raises LandingError when not each once."""
+    from pyspark.sql import functions as f
+
     records = (
         session.read.format("kafka")
         .option("kafka.bootstrap.servers", bootstrap)
@@ -69,6 +70,10 @@ def from_topic(session: SparkSession, bootstrap: str, topic: str) -> DataFrame:
         .load()
     )
     origin = f"cast(filter(headers, h -> h.key = '{ORIGIN_HEADER}')[0].value as string) AS origin"
+    landed = records.selectExpr(f"length(value) div {EVENT_BYTES} AS events", origin).groupBy("origin")
+    rows = landed.agg(f.sum("events").alias("events")).collect()
+    if wrong := wrongly_landed((row["origin"], row["events"]) for row in rows):
+        raise LandingError(f"topic {topic} does not hold each event once: {'; '.join(wrong[:10])}")
     return records.selectExpr("value", origin).mapInArrow(_unpacked, SCHEMA)
 
 
@@ -79,7 +84,7 @@ def _unpacked(batches: Iterable[pyarrow.RecordBatch]) -> Iterator[pyarrow.Record
         for origin, value in zip(batch.column("origin"), batch.column("value"), strict=True):
             values.setdefault(origin.as_py(), []).append(value.as_py())
         for text, rows in values.items():
-            yield columns(b"".join(rows), Origin(**json.loads(text)))
+            yield columns(b"".join(rows), origin_of(text))
 
 
 def compute(events: DataFrame, window_s: float) -> Tables:

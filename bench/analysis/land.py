@@ -8,7 +8,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from bench.analysis.raw import Origin, Source, read
+from bench.analysis.raw import LandingError, Origin, Source, read
 from bench.workers import RAW_FIELDS
 
 if TYPE_CHECKING:
@@ -19,6 +19,8 @@ ROW_GROUP = 1_000_000
 EVENTS_PER_RECORD = 2_000
 PARTITIONS = 4
 ORIGIN_HEADER = "origin"
+HEADER_EVENTS = "events"
+ANSWER_S = 20
 ORIGIN_TEXTS = ("suite", "run", "host", "system", "case")
 ORIGIN_NUMBERS = ("pair", "worker", "begin_us", "from_us", "until_us")
 
@@ -67,6 +69,44 @@ def to_parquet(sources: Iterable[Source], directory: Path) -> int:
     return events
 
 
+def has_topic(bootstrap: str, topic: str) -> bool:
+    """Whether there is one of that name. Raises LandingError when no broker answers."""
+    from confluent_kafka import KafkaException
+    from confluent_kafka.admin import AdminClient
+
+    try:
+        return topic in AdminClient({"bootstrap.servers": bootstrap}).list_topics(timeout=ANSWER_S).topics
+    except KafkaException as failure:
+        raise LandingError(f"{bootstrap} does not answer: {failure.args[0].str()}") from failure
+
+
+def header_of(source: Source) -> str:
+    """What each record of a source carries: where its events come from, and how many there are in all."""
+    return json.dumps({**asdict(source.origin), HEADER_EVENTS: source.events})
+
+
+def origin_of(header: str) -> Origin:
+    """The origin in it."""
+    found = json.loads(header)
+    found.pop(HEADER_EVENTS, None)
+    return Origin(**found)
+
+
+def wrongly_landed(found: Iterable[tuple[str | None, int]]) -> list[str]:
+    """One line for each source of which a topic holds other than all events, once; ``found``: headers and
+    how many events came with them. Who landed a source twice, or was interrupted, would get wrong rates."""
+    wrong = []
+    for header, events in found:
+        if header is None:
+            wrong.append("records that are no events")
+            continue
+        said = json.loads(header)
+        if said.get(HEADER_EVENTS, events) != events:
+            place = ", ".join(str(said[name]) for name in ("run", "system", "case", "pair", "host", "worker"))
+            wrong.append(f"{place}: {events:,} events of {said[HEADER_EVENTS]:,}")
+    return sorted(wrong)
+
+
 def create_topic(bootstrap: str, topic: str) -> bool:
     """Make the topic, which keeps everything; False when there is one of that name already."""
     from confluent_kafka import KafkaError, KafkaException
@@ -88,7 +128,7 @@ def to_topic(
 ) -> int:
     """Produce the events, some thousand rows in one record, the origin as a header; how many events.
 
-    Dealt over the partitions: the order of events means nothing to the analysis. Raises RuntimeError when a
+    Dealt over the partitions: the order of events means nothing to the analysis. Raises LandingError when a
     record is not acked.
     """
     from confluent_kafka import Producer
@@ -111,7 +151,7 @@ def to_topic(
     partitions = len(producer.list_topics(topic, timeout=30).topics[topic].partitions)
     events = records = 0
     for source in sources:
-        header = [(ORIGIN_HEADER, json.dumps(asdict(source.origin)).encode())]
+        header = [(ORIGIN_HEADER, header_of(source).encode())]
         for rows in _blocks(source, events_per_record):
             while True:
                 try:
@@ -130,7 +170,7 @@ def to_topic(
         events += source.events
     unsent = producer.flush(120)
     if failures or unsent:
-        raise RuntimeError(f"{len(failures) + unsent} of {records} records not acked: {failures[:3]}")
+        raise LandingError(f"{len(failures) + unsent} of {records} records not acked: {failures[:3]}")
     return events
 
 

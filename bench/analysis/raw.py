@@ -45,6 +45,10 @@ class Origin:
     parameters: dict[str, Any] = field(default_factory=dict)
 
 
+class LandingError(RuntimeError):
+    """A topic does not take, or does not hold, each event once."""
+
+
 @dataclass(frozen=True, slots=True)
 class Source:
     """A file of events."""

@@ -16,7 +16,7 @@ from click.testing import CliRunner
 from bench.analysis.command import command
 from bench.analysis.figures import by_run, differences, metric_part, over_all, results
 from bench.analysis.job import PERCENTILES, WINDOW_PERCENTILES, Tables, parts
-from bench.analysis.land import SCHEMA, to_parquet
+from bench.analysis.land import SCHEMA, header_of, origin_of, to_parquet, wrongly_landed
 from bench.analysis.raw import EVENT_BYTES, Origin, describe, find, read
 from bench.results import load
 from bench.workers import RAW_FIELDS
@@ -213,6 +213,31 @@ def test_a_command_that_could_not_do_anything_says_so(tmp_path: Path, arguments:
     done = CliRunner().invoke(command, [places.get(each, each) for each in arguments])
     assert done.exit_code == 2
     assert "Error" in done.output
+
+
+def test_a_topic_that_has_a_source_twice_or_in_part_is_found_out(tmp_path: Path) -> None:
+    """--land-only called twice doubled the rates, interrupted it gave lower ones."""
+    write(tmp_path / "x.events", ORIGIN)
+    (source,) = find([tmp_path])
+    header = header_of(source)
+    assert origin_of(header) == ORIGIN
+    assert wrongly_landed([(header, 3)]) == []
+    assert wrongly_landed([(header, 6), (None, 1)]) == [
+        "r1, kproto, burst, 1, one, 0: 6 events of 3",
+        "records that are no events",
+    ]
+    assert wrongly_landed([(header, 2)]) == ["r1, kproto, burst, 1, one, 0: 2 events of 3"]
+
+
+def test_a_broker_that_is_not_there_is_said_in_one_line(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("bench.analysis.land.ANSWER_S", 0.2)
+    write(tmp_path / "x.events", ORIGIN)
+    for given in (["--topic", "t", "--land-only", str(tmp_path)], ["--topic", "t"]):
+        done = CliRunner().invoke(command, [*given, "--bootstrap", "127.0.0.1:1"])
+        assert done.exit_code == 1
+        assert "Error: 127.0.0.1:1 does not answer" in done.output
 
 
 def test_a_description_is_plain_json(tmp_path: Path) -> None:
