@@ -16,6 +16,7 @@ from bench.omb.compare import WORKLOADS, Comparison, DiskError, Scale
 from bench.omb.runner import Hooks, NotReadyError, run
 from bench.omb.settings import SettingsError, read_driver, read_workload
 from bench.workers import WorkerError
+from kproto.cli.arguments import BadArgument
 
 FULL = Scale(minutes=0.5, warmup_minutes=1 / 6, pairs=3, by_need=True)
 QUICK = Scale(minutes=1 / 12, warmup_minutes=1 / 20, pairs=1, backlog_gb=1 / 16, by_need=True)
@@ -163,8 +164,8 @@ def command(
     """OpenMessaging workloads (OMB's YAML files) on Kafka clusters.
 
     With --driver: WORKLOAD on the running cluster that each driver file names, as OMB runs it, result JSON
-    with OMB's keys; exit code 1 when records failed or were lost. Without: starts Apache Kafka and kproto,
-    and runs the WORKLOAD files (none: the suite's own) on both in turn.
+    with OMB's keys; exit code 1 when records failed or were lost, 2 for a wrong file. Without: starts Apache
+    Kafka and kproto, and runs the WORKLOAD files (none: the suite's own) on both in turn.
     """
     screen = options.console()
     if drivers:
@@ -192,7 +193,9 @@ def command(
             hooks = Hooks(say=lambda text: screen.print(text, highlight=False, markup=False))
             comparison.warm_up(WORKLOADS / "max-1-topic-16-partitions-1kb.yaml", first, screen)
             comparison.all_runs(paths, results, hooks)
-    except (SettingsError, NotReadyError, WorkerError, DiskError) as problem:
+    except SettingsError as problem:  # 1 is for what was measured: records that failed or were lost
+        raise BadArgument(str(problem)) from problem
+    except (NotReadyError, WorkerError, DiskError) as problem:
         raise click.ClickException(str(problem)) from problem
     for result in results.values():
         options.show(result, out, screen)

@@ -664,6 +664,7 @@ def test_a_wrong_driver_is_refused_before_any_is_measured(
     places += ["--driver", str(tmp_path / "e.yaml"), "--output", str(tmp_path / "r.json")]
     done = CliRunner().invoke(bench, places)
     assert "is not the Kafka driver" in done.output
+    assert done.exit_code == 2
     assert measured == []
 
 
