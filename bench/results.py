@@ -14,12 +14,13 @@ from __future__ import annotations
 
 import json
 import os
+import reprlib
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from math import inf, isfinite
 from pathlib import Path
 from statistics import median
-from typing import Any
+from typing import Any, Final
 
 KPROTO = "kproto"
 KAFKA = "kafka"
@@ -228,10 +229,47 @@ class Result:
         return path
 
 
+_NUMBERS: Final = {str: float}
+_RUN: Final = {
+    **{"system": str, "case": str, "pair": int, "parameters": {str: object}, "metrics": {str: object}},
+    **{"series": {str: [(float, float)]}, "quantiles": {str: _NUMBERS}},
+}
+_RESULT: Final = {
+    **dict.fromkeys(("suite", "name", "title", "command", "x"), str),
+    **{"environment": {str: object}, "targets": {str: _NUMBERS}, "limits": {str: _NUMBERS}},
+    **{"shown": [str], "notes": [str], "runs": [object]},
+}
+"""What JSON has for each field; a tuple is a list of that length."""
+
+
+def _fits(value: Any, form: Any) -> bool:
+    if isinstance(form, dict):
+        inside = next(iter(form.values()))
+        return isinstance(value, dict) and all(_fits(each, inside) for each in value.values())
+    if isinstance(form, list):
+        return isinstance(value, list) and all(_fits(each, form[0]) for each in value)
+    if isinstance(form, tuple):
+        return isinstance(value, list) and len(value) == len(form) and all(map(_fits, value, form))
+    if form in (int, float):
+        return isinstance(value, int if form is int else (int, float)) and not isinstance(value, bool)
+    return isinstance(value, form)
+
+
+def _check(fields: Mapping[str, Any], forms: Mapping[str, Any]) -> None:
+    for name, value in fields.items():
+        if name in forms and not _fits(value, forms[name]):
+            raise ValueError(f"{name} is {reprlib.repr(value)}")
+
+
 def load(path: Path) -> Result:
     """Read what `Result.save` wrote. Raises KeyError, TypeError or ValueError for anything else."""
     found: Mapping[str, Any] = json.loads(path.read_text())
+    _check(found, _RESULT)
+    for run in found["runs"]:
+        _check(dict(run), _RUN)
     runs = [Run(**run) for run in found["runs"]]
+    if found.get("x") and any(found["x"] not in run.parameters for run in runs):
+        raise ValueError(f"a run does not say its {found['x']}")
     for run in runs:
         for name, value in run.metrics.items():
             if isinstance(value, bool) or not isinstance(value, int | float) or not isfinite(value):

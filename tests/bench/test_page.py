@@ -411,6 +411,30 @@ def test_a_damaged_file_is_named_and_the_others_are_shown(tmp_path: Path, name: 
     assert f"failed: {name}" in first_paragraph(page(found, []))
 
 
+@pytest.mark.parametrize(
+    ("place", "value"),
+    [
+        *((("environment",), []), (("targets", "steady"), None), (("targets", "steady", "x"), "little")),
+        *((("notes",), [1]), (("command",), None), (("x",), "streams"), (("runs", 0, "pair"), None)),
+        *((("runs", 0, "system"), 1.5), (("runs", 0, "case"), {}), (("runs", 0, "series", "s"), [[1]])),
+        *((("runs", 0, "quantiles"), None), (("runs", 0, "quantiles", "q_ms"), {"50": []})),
+    ],
+)
+def test_a_file_of_another_form_is_named_and_ends_no_report(
+    tmp_path: Path, place: tuple[str | int, ...], value: Any
+) -> None:
+    """Each was a traceback, some of them in a plot: no page at all for one file of forty."""
+    workloads().save(tmp_path)
+    content = json.loads((tmp_path / "omb-fixed-rate.json").read_text())
+    inside = content
+    for name in place[:-1]:
+        inside = inside[name]
+    inside[place[-1]] = value
+    (tmp_path / "omb-other.json").write_text(json.dumps(content))
+    found = gather(tmp_path)
+    assert found.failed == ["omb-other.json"]
+
+
 @pytest.mark.parametrize("value", ["fast", None, math.nan, True])
 def test_figures_that_are_no_numbers_are_named(tmp_path: Path, value: Any) -> None:
     result = workloads()
