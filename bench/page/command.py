@@ -37,7 +37,11 @@ def command(
         raise click.ClickException(
             f"no results in {results_dir}; measure something: kproto bench all --quick"
         )
-    found = story.findings(gathered.results, story.read_reasons(reasons.read_text()))
+    try:
+        known = story.read_reasons(reasons.read_text())
+    except (AttributeError, KeyError, TypeError, ValueError) as problem:
+        raise click.UsageError(f"{reasons} holds no reasons: {problem}") from problem
+    found = story.findings(gathered.results, known)
     if html is None and text is None:
         html = results_dir / "report.html"
     if html is not None:

@@ -309,6 +309,15 @@ def test_the_reasons_that_are_shipped_can_be_read() -> None:
     assert all(reason.why for reason in story.read_reasons(REASONS_FILE.read_text()))
 
 
+@pytest.mark.parametrize("text", ["why", "reason = 1", "[[reason]]\ncase = 'x'", "reason = ['x']"])
+def test_reasons_of_another_form_are_said_in_one_line(tmp_path: Path, text: str) -> None:
+    workloads().save(tmp_path)
+    (tmp_path / "why.toml").write_text(text)
+    done = CliRunner().invoke(command, [str(tmp_path), "--reasons", str(tmp_path / "why.toml")])
+    assert done.exit_code == 2
+    assert "holds no reasons" in done.output
+
+
 def test_environments_of_several_results_are_one() -> None:
     other = figure()
     other.environment |= {"load_1m": 2.0, "cpu": "another"}
