@@ -34,6 +34,16 @@ def chosen(given: Sequence[Path], patterns: Sequence[str]) -> list[Path]:
     return found
 
 
+def check_names(paths: Sequence[Path]) -> None:
+    """Raises SettingsError when two workloads would be one case, or have one result file: their figures would
+    be put together, and each compared with the other's."""
+    seen: dict[str, Path] = {}
+    for path in paths:
+        for name in (f"name {read_workload(path).name}", f"file name {path.stem}"):
+            if seen.setdefault(name, path) is not path:
+                raise SettingsError(f"{seen[name]} and {path} have the same {name}")
+
+
 def targets_of(output: Path, drivers: Sequence[Path]) -> list[Path]:
     """Where the result for each driver goes: of one the file asked for; of several each its own beside it,
     those of files that are called alike with a number."""
@@ -182,6 +192,7 @@ def command(
             return
         scale = scale_of(QUICK if quick else FULL, minutes, warmup, pairs, backlog_gb)
         paths = chosen(workload, patterns)
+        check_names(paths)
         first = QUICK_BROKER_WARMUP_MINUTES if quick else BROKER_WARMUP_MINUTES
         line = options.command_line("omb")
         with (

@@ -668,6 +668,27 @@ def test_a_wrong_driver_is_refused_before_any_is_measured(
     assert measured == []
 
 
+@pytest.mark.parametrize(
+    ("other", "name", "same"),
+    [
+        ("v.yaml", "two topics", "name two topics"),
+        ("d/w.yaml", "others", "file name w"),
+        ("w.yaml", "x", "name x"),
+    ],
+)
+def test_workloads_that_would_be_one_case_are_refused_before_brokers_start(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, other: str, name: str, same: str
+) -> None:
+    (tmp_path / "d").mkdir()
+    paths = [written(tmp_path / "w.yaml", WORKLOAD)]
+    paths.append(written(tmp_path / other, WORKLOAD.replace("two topics", name)))
+    started: list[object] = []
+    monkeypatch.setattr("bench.omb.command.running", lambda *given: started.append(given))
+    done = CliRunner().invoke(bench, ["omb", *map(str, paths)])
+    assert (done.exit_code, started) == (2, [])
+    assert f"have the same {same}" in done.output
+
+
 def test_looking_for_a_place_leaves_what_is_there(tmp_path: Path) -> None:
     check_place(tmp_path / "new.json")
     check_place(written(tmp_path / "old.json", "{}"))
