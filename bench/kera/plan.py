@@ -32,10 +32,10 @@ class Shared:
 def plan(figures: Iterable[Figure]) -> dict[Shape, list[Shared]]:
     """Points by their streams, so that topics are made once for each; both in the order of the figures.
 
-    Points that differ in nothing but the name of their part are one.
+    A figure that is given twice is one. Points that differ in nothing but the name of their part are one.
     """
     found: dict[Shape, dict[Point, Shared]] = {}
-    for figure in figures:
+    for figure in dict.fromkeys(figures):
         for point in figure.points():
             same = replace(point, part="")
             shared = found.setdefault(point.shape, {}).setdefault(same, Shared(same))

@@ -84,8 +84,8 @@ class Case:
     @property
     def name(self) -> str:
         """Of the case in its result, which is about one mode."""
-        rates = {MB_LIMITED: f", {self.rate:g} MB/s", BURST: ", read" if self.reads_only else ""}
-        rate = rates.get(self.mode, f", {self.rate:,.0f}/s")
+        rates = {MB_LIMITED: f", {self.rate:,.12g} MB/s", BURST: ", read" if self.reads_only else ""}
+        rate = rates.get(self.mode, f", {self.rate:,.12g}/s")
         return f"{size_text(self.event_bytes)}{rate}"
 
     def parameters(self) -> dict[str, Any]:
@@ -185,8 +185,8 @@ def cases_of(
     wanted = (0.0,) if mode == BURST else rates or (RATES[mode],)
     found = [
         replace(base, mode=mode, event_bytes=size, rate=rate, producers=clients[0], consumers=clients[1])
-        for size in sizes
-        for rate in wanted
+        for size in dict.fromkeys(sizes)
+        for rate in dict.fromkeys(wanted)
     ]
     for case in found:
         check(case)

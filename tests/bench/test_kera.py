@@ -247,6 +247,10 @@ def test_what_several_figures_show_is_measured_once() -> None:
     ]
 
 
+def test_a_figure_that_is_given_twice_has_its_runs_once() -> None:
+    assert plan([FIGURES[9], FIGURES[9]]) == plan([FIGURES[9]])
+
+
 def test_a_place_is_compared_with_its_own_figure_only() -> None:
     group = plan([FIGURES[8], FIGURES[10]])[Shape(128, 1, 1, 3)]
     place = group[0].places[0]

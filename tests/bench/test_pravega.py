@@ -74,6 +74,14 @@ def test_a_burst_has_one_case_per_size_and_a_limit_one_per_size_and_rate() -> No
     assert replace(BASE, producers=0, consumers=2).name == "1 KB, read"
 
 
+def test_cases_that_are_not_the_same_have_other_names_and_none_is_there_twice() -> None:
+    """Else their runs would be one case: 0.4 and 0.3 events/s were both 0/s."""
+    found = cases_of(EVENTS_LIMITED, (100, 100), (0.4, 0.3, 500.0, 500.4, 500.0, 2e6), 1, None, BASE)
+    assert [case.name.removeprefix("100 B, ") for case in found] == [
+        *("0.4/s", "0.3/s", "500/s", "500.4/s", "2,000,000/s"),
+    ]
+
+
 @pytest.mark.parametrize(
     "wrong",
     [
