@@ -162,8 +162,8 @@ class VlogManager:
         self._pushers: dict[Place, Pusher] = {}
         self._of: dict[VirtualLog, Pusher] = {}
         self._ended: set[Place] = set()
-        """Virtual logs that only deleted topics had, or that are too many since ``kproto.vlogs.per.broker``
-        was lowered, until nothing is left of them."""
+        """Virtual logs that only deleted topics had, until nothing is left of them, or that are too many
+        since ``kproto.vlogs.per.broker`` was lowered."""
         self._large = LargeStates()
         self._inherited: Inherited | None = None
         self._next_settle = self._next_look = 0.0
@@ -584,8 +584,10 @@ class VlogManager:
             for pusher in self._replicated():
                 pusher.tick(now)
         for where in [one for one in self._ended if self._pushers[one].wind_up()]:
-            self._ended.remove(where)
-            del self._of[self._pushers.pop(where).vlog]
+            if where.klass.copies == 1 or where.klass.topic_id:
+                self._ended.remove(where)
+                del self._of[self._pushers.pop(where).vlog]
+            # else: what partitions had in it before is to be read by others, as `leave_behind` tells
         if now >= self._next_settle and (self._inherited is not None or self._kept):
             self._next_settle = now + SETTLE_S
             if self._kept is not None:

@@ -232,12 +232,19 @@ def test_fewer_per_broker_leave_nothing_of_the_others(copies: int, pending: bool
             part.append()
     per_broker(world, 1, *parts)
     settle(world, *parts)
-    assert len(vlogs_of(world)) == 1
-    assert world.manager.ended() == []
     assert world.manager.space.file_bytes == alone
-    assert [one.end is None for one in world.vsegs.records.values()].count(True) == (copies > 1)
+    if copies == 1:
+        assert len(vlogs_of(world)) == 1
+    else:
+        assert [one.end is None for one in world.vsegs.records.values()].count(True) == 1
+        assert sum(len(vlog.segments) for vlog in world.manager._of) == 1
+        assert world.manager.leave_behind().keys() == {1, 2, 3, 4}, "who takes over is to read all of them"
+        world.flow()
+        assert world.manager.left_behind({1: 1, 2: 1, 3: 1, 4: 1})
     per_broker(world, 4, *parts)
     assert len(vlogs_of(world)) == 4
+    assert all(part.high_watermark == part.log_end_offset for part in parts)
+    assert world.manager.ended() == []
     if copies > 1:
         world.check()
 
