@@ -7,7 +7,7 @@ No record has that: a controller that starts anew asks again. (Of listed copies 
 
 from __future__ import annotations
 
-from collections.abc import Collection, Set
+from collections.abc import Collection, Hashable, Set
 
 from kproto.metadata import MetadataImage
 from kproto.metadata.vlogs import VsegId, VsegRecord
@@ -24,9 +24,12 @@ class Denials:
         self._others: dict[VsegId, set[int]] = {}
         """Broker epochs: what the next process finds may be another disk."""
 
-    def by_owner(self, vseg: VsegId, epoch: int) -> None:
-        """Its owner's node, registered under ``epoch``, was asked for its own copy, and has none."""
-        self._owners[vseg] = epoch
+    def by_owner(self, vseg: VsegId, epoch: int) -> bool:
+        """Its owner's node, registered under ``epoch``, was asked for its own copy, and has none; whether
+        that was not known."""
+        self.by_other(vseg, epoch)
+        before, self._owners[vseg] = self._owners.get(vseg), epoch
+        return before != epoch
 
     def owner_has_none(self, image: MetadataImage, vseg: VsegRecord) -> bool:
         """The process that is there now said so."""
@@ -39,6 +42,10 @@ class Denials:
     def others(self, vseg: VsegId) -> Set[int]:
         """The broker epochs of those who said so."""
         return self._others.get(vseg, frozenset())
+
+    def said(self, vseg: VsegId) -> Hashable:
+        """The same for those of which the same was said."""
+        return self._owners.get(vseg), frozenset(self.others(vseg))
 
     def others_have_none(self, image: MetadataImage, vseg: VsegRecord) -> bool:
         """All that are there now said so, or that what they are listed for is none."""

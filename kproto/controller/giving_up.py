@@ -34,19 +34,21 @@ def hopeless(
 
     An owner that is a member in its old data directory may have its journal, or lead with its own files: it
     has to have been asked in vain (`Denials.owner_has_none`), and its files must not count any more, or have
-    lost what was not synced when its power was lost. While it is none, all members have to have been asked:
-    who is not listed may have a copy (17, `replica.rules.is_spare`). ``sources``: made with these, by who
-    asks of many records.
+    lost what was not synced when its power was lost. All members have to have been asked, too: who is not
+    listed may have a copy (17, `replica.rules.is_spare`). ``sources``: made with these, by who asks of many
+    records.
     """
     sources = sources or Sources(image, table)
     return [
         vseg
         for vseg in sources.orphans(record)
-        if (
-            denials.owner_has_none(image, vseg)
-            and not (owner_has(image, table, record, vseg) and rules.kept_its_power(table, vseg))
-            if rules.owner_is_here(image, vseg)
-            else denials.others_have_none(image, vseg)
+        if denials.others_have_none(image, vseg)
+        and not (
+            rules.owner_is_here(image, vseg)
+            and (
+                not denials.owner_has_none(image, vseg)
+                or (owner_has(image, table, record, vseg) and rules.kept_its_power(table, vseg))
+            )
         )
     ]
 

@@ -93,23 +93,25 @@ class Repairs:
         """The order was done, or not: then it is not repeated at once. ``answer`` of the target: none, an
         error, or that it has the copy, which could not be listed: it is asked for that again, not another
         one. Whether `more` can follow: what failed would be tried again and again, but each process is asked
-        once whether it has a copy of its own."""
+        once whether it has a copy of its own, or, as the owner, none in its journal, either."""
         self._busy.pop(repair.vseg.id, None)
         tried = self._tried.setdefault(repair.vseg.id, Tried())
         tried.made = repair if answer == InternalError.NONE and not done else None
         if done:
             return True
         failed = answer not in (None, InternalError.NONE)
-        if repair.known or not failed:
-            self._retry_at[repair.vseg.id] = now + RETRY_SECONDS, repair
-        if failed and not repair.known:
-            self.denials.by_other(repair.vseg.id, repair.epoch)
-        elif answer != InternalError.NONE:
-            tried.pairs.add((repair.source, repair.target.node_id))
         of_source = repair.known and failed and answer not in FAULTS_OF_TARGETS
-        if of_source and repair.source == repair.vseg.node_id:
-            self.denials.by_owner(repair.vseg.id, repair.source_epoch)
-        return failed and not repair.known
+        has_none = failed and (of_source or not repair.known)
+        if has_none:
+            self.denials.by_other(repair.vseg.id, repair.epoch)
+        of_owner = of_source and repair.source == repair.vseg.node_id
+        news = of_owner and self.denials.by_owner(repair.vseg.id, repair.source_epoch)
+        if answer != InternalError.NONE and (repair.known or not failed):
+            tried.pairs.add((repair.source, repair.target.node_id))
+        go_on = news or (failed and not repair.known)
+        if not go_on:
+            self._retry_at[repair.vseg.id] = now + RETRY_SECONDS, repair
+        return go_on
 
     def plan(
         self, image: MetadataImage, table: VlogTable, now: float, awaited: Set[VsegId] = frozenset()
@@ -167,7 +169,7 @@ class Repairs:
         tried = self._tried.get(vseg.id, Tried())
         if tried.made is not None:
             return vseg.id
-        done = frozenset(tried.pairs), frozenset(self.denials.others(vseg.id))
+        done = frozenset(tried.pairs), self.denials.said(vseg.id)
         return vseg.backups, kind(vseg), rules.was_given(table, vseg), done
 
     def _choose(self, image: MetadataImage, table: VlogTable, looks: int) -> list[Repair]:
@@ -187,7 +189,7 @@ class Repairs:
             vseg = table.vsegs.get(alike[0][1])
             if vseg is not None and is_short(image, table, vseg):
                 tried = self._tried.get(vseg.id, Tried())
-                choose = partial(choose_repair, tried=tried, without=self.denials.others(vseg.id))
+                choose = partial(choose_repair, tried=tried, denials=self.denials)
                 order = choose(image, table, vseg, self._load, use)
                 if order is None:
                     if use and choose(image, table, vseg, self._load, Counter()) is not None:

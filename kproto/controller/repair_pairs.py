@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Set
+from collections.abc import Iterable
 from functools import partial
 from itertools import product
 from typing import Final, NamedTuple
 
 from kproto.controller import rules
+from kproto.controller.denials import Denials
 from kproto.controller.missing import wanted_copies
 from kproto.controller.placement import pick_spread
 from kproto.controller.vsegs import mixed
@@ -46,8 +47,8 @@ class Tried:
 
 
 class _Need(NamedTuple):
-    """One more copy, of what is ``tried``, while brokers are in ``use`` for so many others. Processes
-    ``without``, by their broker epochs, said that they have none."""
+    """One more copy, of what is ``tried``, while brokers are in ``use`` for so many others. Some said that
+    they have none (``denials``)."""
 
     image: MetadataImage
     table: VlogTable
@@ -55,7 +56,7 @@ class _Need(NamedTuple):
     load: Counter[int]
     use: Counter[int]
     tried: Tried
-    without: Set[int]
+    denials: Denials
 
     def is_free(self, node_id: int) -> bool:
         return node_id in self.image.brokers and self.use[node_id] < AT_ONCE_PER_BROKER
@@ -81,17 +82,19 @@ def choose_repair(
     load: Counter[int],
     use: Counter[int],
     tried: Tried,
-    without: Set[int] = frozenset(),
+    denials: Denials | None = None,
 ) -> Repair | None:
     """Source and target of one more copy; None when nobody can give or take one now.
 
     Pairs that were ``tried`` come again only after all others, busy ones too. A copy that could not be listed
     is asked for again: another broker would make one more. Who said that what it is listed for is no copy can
     have one made, and nobody is sent there, or waits for it, but for the owner, whose answer an operator
-    needs (`giving_up.hopeless`). While nobody who is here is known to have any, all are asked for copies of
-    their own, but for processes ``without``: what the next one finds there may be another disk.
+    needs (`giving_up.hopeless`). While nobody who is here is known to have any, and once the owner said that
+    it has none, all are asked for copies of their own, but for processes that said so: what the next one
+    finds there may be another disk.
     """
-    need = _Need(image, table, vseg, load, use, tried, without)
+    denials = denials or Denials()
+    need = _Need(image, table, vseg, load, use, tried, denials)
     made = tried.made
     if made is not None and not is_torn(image, made):
         can = use[made.source] < AT_ONCE_PER_BROKER and need.is_free(made.target.node_id)
@@ -101,8 +104,11 @@ def choose_repair(
     own = CopyTarget(vseg.node_id, vseg.store_id)
     asked = [copy.node_id for copy in have if copy.node_id not in deniers or copy == own]
     in_journal = rules.owner_is_here(image, vseg) and vseg.node_id not in {copy.node_id for copy in have}
-    if not asked and not in_journal:
-        return _look_for_one(need, deniers)
+    vain = denials.owner_has_none(image, vseg) and set(asked) <= deniers
+    if vain or not (asked or in_journal):
+        order = _look_for_one(need, deniers)
+        if order is not None or not vain:
+            return order
     return _copy_one(need, asked, in_journal, {copy.node_id for copy in have} - set(deniers))
 
 
@@ -110,10 +116,11 @@ def _look_for_one(need: _Need, deniers: Iterable[int]) -> Repair | None:
     """Ask who may have a copy yet that is not listed, once each process (`replica.rules.is_spare`): drained
     brokers, too."""
     owner = need.vseg.node_id
+    without = need.denials.others(need.vseg.id)
     able = [
         broker
         for node_id, broker in sorted(need.image.brokers.items())
-        if broker.internal_host and node_id not in deniers and broker.epoch not in need.without
+        if broker.internal_host and node_id not in deniers and broker.epoch not in without
     ]
     fresh = [broker for broker in able if need.is_fresh(owner, broker)]
     targets = need.spread(fresh or able, [])

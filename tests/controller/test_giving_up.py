@@ -203,7 +203,8 @@ def bad_last_copy(copies: int = 3, power_lost: bool = True) -> tuple[World, Vseg
 def in_vain(world: World, vseg: VsegRecord, repairs: Repairs) -> None:
     """Nobody that is asked for a copy has one."""
     now = 10.0
-    while not repairs.denials.owner_has_none(world.image, vseg):
+    denials = repairs.denials
+    while not (denials.owner_has_none(world.image, vseg) and denials.others_have_none(world.image, vseg)):
         (order,) = [one for one in repairs.plan(world.image, world.table, now).orders if one.vseg == vseg]
         assert order.source != order.target.node_id
         repairs.ordered(order)
@@ -254,7 +255,15 @@ def test_as_soon_as_a_last_copy_is_none_its_owner_is_asked() -> None:
     repairs.ordered(order)
     repairs.ended(order, False, 10.3)
     assert not disowned(world, vseg, repairs, last.node_id)
-    assert ordered(world, vseg, repairs, 10.4) == [], "that was known"
+    (other,) = ordered(world, vseg, repairs, 10.4)
+    assert (other.known, other.target.node_id in (1, last.node_id, order.target.node_id)) == (False, False)
+    repairs.ordered(other)
+    repairs.ended(other, False, 10.4)
+    (vain,) = ordered(world, vseg, repairs, 10.5)
+    repairs.ordered(vain)
+    repairs.ended(vain, False, 10.5)
+    assert not disowned(world, vseg, repairs, last.node_id)
+    assert ordered(world, vseg, repairs, 10.6) == [], "that was known"
     (again,) = ordered(world, vseg, repairs, 20.0)
     assert again.source == vseg.node_id
     assert again.target != order.target

@@ -13,6 +13,7 @@ from kproto.controller.decision import Decision
 from kproto.controller.giving_up import hopeless
 from kproto.controller.repair import AT_ONCE, LOOKS_FOR_MORE, RETRY_SECONDS, Repairs, decide_repaired
 from kproto.controller.repair_pairs import Repair, choose_repair
+from kproto.controller.sources import Sources
 from kproto.metadata.vlogs import CopyTarget, VsegId
 from kproto.wire.internal import InternalError
 
@@ -220,6 +221,9 @@ def test_an_owner_is_not_said_to_have_none_by_what_it_listed_on_another_disk(bac
     orders(world, repairs)
     assert hopeless(world.image, world.table, world.streamlet("t"), repairs.denials) == []
     assert ask(world, repairs, vseg.id, InternalError.UNKNOWN).source == 1
+    while not repairs.denials.others_have_none(world.image, one):
+        assert hopeless(world.image, world.table, world.streamlet("t"), repairs.denials) == []
+        ask(world, repairs, vseg.id, InternalError.UNKNOWN)
     assert hopeless(world.image, world.table, world.streamlet("t"), repairs.denials) == [one]
 
 
@@ -276,11 +280,66 @@ def test_an_owner_that_is_alone_makes_a_copy_of_its_own_journal(drained: bool) -
     repairs = Repairs(0)
     order = ask(world, repairs, vseg.id, InternalError.UNKNOWN)
     assert (order.source, order.target.node_id, order.known) == (1, 1, True)
+    if drained:
+        other = ask(world, repairs, vseg.id, InternalError.UNKNOWN)
+        assert (other.target.node_id, other.known) == (3, False)
     assert hopeless(world.image, world.table, world.streamlet("t"), repairs.denials) == [order.vseg]
     for _ in range(2):
         (order,) = orders(world, Repairs(0))
         assert world.commit(decide_repaired(world.image, world.table, order))
     assert [record.leader for record in world.assign()] == [1]
+
+
+def test_nothing_is_given_up_that_others_may_have_while_its_owner_is_here_without_it() -> None:
+    """Its node said that its journal is gone, and that was enough: a broker that is not listed had all of it,
+    and was asked later, or, while it was drained, never."""
+    world, vseg = closed_one()
+    other, first = vseg.backups
+    one = world.table.vsegs[vseg.id]._replace(backups=(first,))
+    world.commit(Decision(None, {one.key: one.encode()}))
+    world.fence(1)
+    world.seal_all(150)
+    world.assign()
+    world.register(first.node_id, store="new")
+    world.register(1)
+    drain(world, other.node_id)
+    repairs, order = Repairs(0), None
+    while order is None or order.target != other:
+        assert hopeless(world.image, world.table, world.streamlet("t"), repairs.denials) == []
+        if order is not None:
+            repairs.ended(order, False, world.now, answer=InternalError.UNKNOWN)
+        (order,) = (each for each in orders(world, repairs) if each.vseg.id == vseg.id)
+        repairs.ordered(order)
+    assert world.commit(decide_repaired(world.image, world.table, order))
+    assert Sources(world.image, world.table).orphans(world.streamlet("t")) == []
+
+
+def test_all_owners_that_have_none_are_asked_without_another_plan() -> None:
+    """Two were with each plan: to give up what ten thousand had took an operator minutes, or hours."""
+    world = cluster(4, t=(1, 2, [1]))
+    for seq in range(51):
+        world.open(1, seq, seq * 10, 2, exclude=(3, 4))
+    world.fence(1)
+    world.seal_all(510)
+    world.assign()
+    world.register(2, store="new")
+    world.register(1)
+    repairs = Repairs(0)
+    waiting = orders(world, repairs)
+    for order in waiting:
+        repairs.ordered(order)
+    for _ in range(1000):
+        if not waiting:
+            break
+        order = waiting.pop(0)
+        if repairs.ended(order, False, world.now, answer=InternalError.UNKNOWN):
+            more = repairs.more(world.image, world.table, order)
+            for each in more:
+                repairs.ordered(each)
+            waiting += more
+    assert not waiting
+    lost = hopeless(world.image, world.table, world.streamlet("t"), repairs.denials)
+    assert len(lost) == len(world.table.vsegs)
 
 
 def test_when_all_were_tried_whose_owner_is_away_they_are_tried_again() -> None:
