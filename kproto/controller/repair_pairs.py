@@ -131,7 +131,7 @@ def _copy_one(need: _Need, asked: list[int], in_journal: bool, holders: set[int]
     """Have one made by who has none, from those to be ``asked``, or from the owner's journal, kept for this
     (18b), or still there though others say that they have copies. Where none of the others took a copy that
     its owner's own files are none of, the owner is asked to: a full disk elsewhere would hold up a move. Of
-    its own journal, where no other broker is there to take it: recoveries may wait for that."""
+    its own journal, too (`_for_itself`): recoveries may wait for that."""
     image, table, vseg, use = need.image, need.table, need.vseg, need.use
     owner = vseg.node_id
     sources = sorted((one for one in asked if need.is_free(one)), key=lambda one: (use[one], one))
@@ -146,16 +146,13 @@ def _copy_one(need: _Need, asked: list[int], in_journal: bool, holders: set[int]
         for node_id, broker in sorted(image.brokers.items())
         if node_id not in holders and broker.internal_host and not rules.is_draining(image, node_id)
     ]
-    alone = not asked and all(broker.node_id == owner for broker in able)
     beside = [image.brokers[node_id] for node_id in sorted(holders) if node_id in image.brokers]
     targets = need.spread(able, beside)
     pairs = [
         (source, target)
         for target, source in [*product(targets, sources), *product(targets, journal)]
-        if source != target.node_id or alone
+        if source != target.node_id
     ]
-    if not pairs:
-        return None
     fresh = [pair for pair in pairs if need.is_fresh(*pair)]
     if fresh:
         return need.order(*fresh[0], True)
@@ -166,7 +163,24 @@ def _copy_one(need: _Need, asked: list[int], in_journal: bool, holders: set[int]
     ready = [source for source in sources if source in onto and need.is_free(owner)]
     if onto:
         return need.order(ready[0], image.brokers[owner], True) if ready else None
-    return need.order(*pairs[0], True)
+    if _for_itself(need, holders) and (need.is_fresh(owner, image.brokers[owner]) or not pairs):
+        return need.order(owner, image.brokers[owner], True) if need.is_free(owner) else None
+    return need.order(*pairs[0], True) if pairs else None
+
+
+def _for_itself(need: _Need, holders: set[int]) -> bool:
+    """The owner, whose files are no copy any more, may have the last one in its journal, and nobody else is
+    there to take it, or could. Once it said no it is not asked like this again."""
+    image, table, vseg = need[:3]
+    left = holders.union(target for _, target in need.tried.pairs)
+    return (
+        rules.owner_is_here(image, vseg)
+        and not rules.sound_copies(image, vseg)
+        and wanted_copies(image, table, vseg) == vseg.copies
+        and not _others_can(image, vseg, left)
+        and bool(image.brokers[vseg.node_id].internal_host)
+        and not need.denials.owner_has_none(image, vseg)
+    )
 
 
 def _onto_owner(need: _Need, asked: list[int], holders: set[int]) -> list[int]:

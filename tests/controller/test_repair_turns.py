@@ -290,6 +290,47 @@ def test_an_owner_that_is_alone_makes_a_copy_of_its_own_journal(drained: bool) -
     assert [record.leader for record in world.assign()] == [1]
 
 
+@pytest.mark.parametrize("case", ["listed", "drained", "others are full"])
+def test_an_owner_is_asked_for_what_nobody_else_can_take(case: str) -> None:
+    """Where its own listed copy was none, it was drained, or the disks of others were full, nobody asked for
+    its journal: what that had was led by nobody, and what it had not no operator could give up."""
+    world, vseg = closed_one(brokers=3)
+    world.fence(1)
+    world.seal_all(150)
+    world.assign()
+    world.fence(2)
+    world.fence(3)
+    epoch = world.register(1).epoch
+    one = world.table.vsegs[vseg.id]
+    repairs = Repairs(0)
+    if case == "listed":
+        one = one._replace(backups=(CopyTarget(1, "store1"),), denied=((1, epoch),))
+        world.commit(Decision(None, {one.key: one.encode()}))
+    elif case == "drained":
+        drain(world, 1)
+    else:
+        world.register(2, 3, store="new")
+
+    def asked(answer: InternalError) -> list[Repair]:
+        """What was ordered in a minute or so."""
+        found = []
+        for _ in range(16):
+            for order in orders(world, repairs):
+                found += [order] * (order.vseg.id == vseg.id)
+                repairs.ordered(order)
+                repairs.ended(order, False, world.now, answer=answer)
+            world.now += RETRY_SECONDS
+        return found
+
+    own = [order for order in asked(InternalError.FULL) if order.target.node_id == 1]
+    assert len(own) >= 2
+    assert {(order.source, order.known) for order in own} == {(1, True)}
+    assert one not in hopeless(world.image, world.table, world.streamlet("t"), repairs.denials)
+    asked(InternalError.UNKNOWN)
+    assert one in hopeless(world.image, world.table, world.streamlet("t"), repairs.denials)
+    assert world.commit(decide_repaired(world.image, world.table, own[0]))
+
+
 def test_nothing_is_given_up_that_others_may_have_while_its_owner_is_here_without_it() -> None:
     """Its node said that its journal is gone, and that was enough: a broker that is not listed had all of it,
     and was asked later, or, while it was drained, never."""
