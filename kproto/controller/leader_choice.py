@@ -7,13 +7,13 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from enum import IntEnum
 from typing import TYPE_CHECKING, Final
 
 from kproto.controller import rules
 from kproto.controller.decision import Decision, carry_out
-from kproto.controller.giving_up import decide_give_up, hopeless, told
+from kproto.controller.giving_up import decide_give_up, lacking, told
 from kproto.controller.moves import Wish, decide_moves
 from kproto.controller.sources import Sources
 from kproto.errors import ErrorCode, KafkaError
@@ -102,63 +102,83 @@ async def elect(
     """
     answers: list[KafkaError | None] = []
     waiting: dict[int, StreamletRecord] = {}
+    unneeded: dict[int, KafkaError | None] = {}
     sources = Sources(controller.image, controller.table)
     for at, name in enumerate(names):
         error, record = examine(controller.image, kind, name)
         if kind is ElectionType.UNCLEAN and error is not None and named:
             record = _lacking(controller, name, sources)
-            error = None if record is not None else error
+            if record is not None:
+                unneeded[at], error = error, None
         answers.append(error)
         if record is not None:
             waiting[at] = record
     if not waiting:
         return answers
     records = list(waiting.values())
+    lost, short = False, set[int]()
     if kind is ElectionType.PREFERRED:
         wishes = [Wish(one.topic_id, one.index, one.replicas[0]) for one in records]
         await carry_out(controller, decide_moves, wishes)
     else:
         controller.proposals.loop.accept_loss(losses(controller.image, controller.table, records), named)
-        await _give_up(controller, records, named)
+        lost, short = await _give_up(controller, waiting, named)
     loop = asyncio.get_running_loop()
     until, again_at = loop.time() + min(seconds, MOST_SECONDS), loop.time() + AGAIN_SECONDS
     while True:
-        waiting = {at: one for at, one in waiting.items() if not _is_elected(controller.image, kind, one)}
+        waiting = {
+            at: one
+            for at, one in waiting.items()
+            if at in short or not _is_elected(controller.image, kind, one)
+        }
         if not waiting or loop.time() >= until:
             break
         await asyncio.sleep(LOOK_SECONDS)
         if kind is ElectionType.UNCLEAN and loop.time() >= again_at:
             again_at = loop.time() + AGAIN_SECONDS
-            await _give_up(controller, list(waiting.values()), named)
+            more, short = await _give_up(controller, waiting, named)
+            lost = lost or more
+    if not lost:  # what was waited for is here
+        for at, error in unneeded.items():
+            answers[at] = error
     for at, record in waiting.items():
         answers[at] = _late(controller, kind, record, named)
     return answers
 
 
 def _late(controller: Controller, kind: ElectionType, record: StreamletRecord, named: bool) -> KafkaError:
-    """Why nobody leads it yet."""
+    """Why nobody leads it yet, or what it lacks was not given up."""
     if kind is ElectionType.PREFERRED:
         return KafkaError(ErrorCode.REQUEST_TIMED_OUT)
-    lacking = named and Sources(controller.image, controller.table).orphans(record)
-    return KafkaError(ErrorCode.ELIGIBLE_LEADERS_NOT_AVAILABLE, ASKED if lacking else None)
+    lacks = named and Sources(controller.image, controller.table).orphans(record)
+    return KafkaError(ErrorCode.ELIGIBLE_LEADERS_NOT_AVAILABLE, ASKED if lacks else None)
 
 
 def _lacking(controller: Controller, name: PartitionName, sources: Sources) -> StreamletRecord | None:
-    """The streamlet of a partition that has a leader, and waits for something that nobody has."""
+    """The streamlet of a partition with a leader that waits for something that nobody is known to have."""
     image, table = controller.image, controller.table
     topic = image.topics.get(name[0])
     if topic is None or not 0 <= name[1] < topic.partitions:
         return None
     record = image.partition_streamlet(topic, name[1])
-    return record if hopeless(image, table, record, controller.proposals.denials, sources) else None
+    return record if lacking(image, table, record, sources) else None
 
 
-async def _give_up(controller: Controller, records: Sequence[StreamletRecord], named: bool) -> None:
-    """Give up closed virtual segments that nobody has a copy of, and that these wait for."""
-    denials = controller.proposals.denials
-    while lost := await carry_out(controller, decide_give_up, records, denials, named):
+async def _give_up(
+    controller: Controller, waiting: Mapping[int, StreamletRecord], named: bool
+) -> tuple[bool, set[int]]:
+    """Give up closed virtual segments that nobody has a copy of, and that these wait for; whether any was,
+    and, when they are ``named``, which of them lack others still."""
+    denials, any_lost = controller.proposals.denials, False
+    while lost := await carry_out(controller, decide_give_up, list(waiting.values()), denials, named):
+        any_lost = True
         for line in told(lost):
             log.error("%s", line)
+    image, table = controller.image, controller.table
+    sources = Sources(image, table)
+    known = {at: image.find_streamlet(one.topic_id, one.index) for at, one in waiting.items() if named}
+    short = {at for at, one in known.items() if one is not None and lacking(image, table, one, sources)}
+    return any_lost, short
 
 
 def _is_elected(image: MetadataImage, kind: ElectionType, before: StreamletRecord) -> bool:

@@ -16,8 +16,9 @@ Who has what a virtual segment holds is asked in several ways:
 `lacks_copies`         listed ones are missing that others could have: its owner's files are to stay a copy
 `may_come_back`        who may have all of it, but is no member, or one with another data directory
 `is_away`              one of these is no member: to lose what it has, an operator must name partitions
-`denials.Denials`      owners that said that it is not in their journal
-`giving_up.hopeless`   no member has a copy, and the owner said so if it could have: it can be given up
+`denials.Denials`      who said that it has none that is not listed, owners also of their journals
+`giving_up.lacking`    no member has a listed copy, nor the owner in its files
+`giving_up.hopeless`   of these, what all members said that they have not got: it can be given up
 =====================  =======================================================================================
 """
 

@@ -159,6 +159,29 @@ def test_an_unclean_election_gives_up_what_a_leader_cannot_get_any_more() -> Non
     assert acting.table.vsegs[lost].lost
 
 
+@pytest.mark.parametrize("said", ["nothing", "none", "here"])
+def test_what_a_leader_lacks_is_not_said_to_be_there_while_others_are_asked_for_it(
+    monkeypatch: pytest.MonkeyPatch, said: str
+) -> None:
+    """An operator was told that there was nothing to do, until all had been asked."""
+    monkeypatch.setattr(leader_choice, "AGAIN_SECONDS", 0.01)
+    acting, _, lost = orphaned(False)
+    denials, acting.proposals.denials = acting.proposals.denials, Denials()
+
+    def meanwhile() -> None:
+        if said == "none":
+            acting.proposals.denials = denials
+        elif said == "here":
+            node, broker = next(iter(acting.image.brokers.items()))
+            record = acting.table.vsegs[lost]._replace(backups=(CopyTarget(node, broker.store_id),))
+            acting.world.commit(Decision(None, {record.key: record.encode()}))
+
+    answers = electing(acting, ElectionType.UNCLEAN, [("t", 0)], meanwhile)
+    late, unneeded = ErrorCode.ELIGIBLE_LEADERS_NOT_AVAILABLE, ErrorCode.ELECTION_NOT_NEEDED
+    assert answers == {"nothing": [late], "none": [None], "here": [unneeded]}[said]
+    assert acting.table.vsegs[lost].lost == (said == "none")
+
+
 def test_an_unclean_election_of_all_partitions_leaves_those_with_leaders_alone() -> None:
     """Nobody said that of this one anything may be lost; who has it may only be away."""
     acting, answers, lost = orphaned(True, named=False)
