@@ -377,12 +377,12 @@ class ReplicaService:
         None: from its start, or up to its end."""
 
         def loaded(copy: Copy | None) -> None:
-            if copy is not None or fence:
+            if fence or (copy is not None and eligible(self.store.worth(vseg, copy))):
                 whole(copy)
             elif self._has_not_heard(vseg):
                 reply(InternalError.REFUSED)  # UNKNOWN would be taken for having no journal either
             else:
-                self._find_journal(vseg, whole)
+                self._find_journal(vseg, lambda found: whole(found or copy))
 
         def whole(copy: Copy | None) -> None:
             if self.store.poisoned:

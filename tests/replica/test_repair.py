@@ -212,6 +212,25 @@ def test_that_a_source_is_away_is_not_said_of_each_virtual_segment(caplog: pytes
     assert line.startswith(f"virtual segment {name} could not be copied from broker 8: ")
 
 
+def test_an_owner_gives_its_journal_though_what_its_store_has_is_no_copy() -> None:
+    """A listed copy that it had made of it was damaged since: it said that it has none, so that an operator
+    could give up what its journal had (18b, 22)."""
+    peers, _, target, owner, record = source_and_target()
+    mine = record._replace(node_id=ME.node_id, store_id=ME.store_id)
+    peers.services[8] = source = Backup()
+    torn = Owner(VSEG)
+    torn.frames = owner.frames[:1]
+    source.hold(torn)
+    metadata = Metadata(5)
+    metadata.put(mine)
+    source.apply(metadata)
+    disk, whole = source.station.disk, owner.first + b"".join(frame for _, frame in owner.frames)
+    fd = disk.open(f"data/journal/{file_name(*VSEG)}{KEPT}", create=True)
+    disk.pwritev(fd, [whole + bytes(4096)], 0)
+    disk.close(fd)
+    assert repaired(target, mine) == InternalError.NONE
+
+
 def test_who_cannot_be_reached_has_not_said_that_it_has_none() -> None:
     """What an owner has in its journal is given up by command once it said that it has none, not because
     the network between it and whoever was to have a copy was cut (18b, 22)."""
