@@ -169,14 +169,15 @@ def _copy_one(need: _Need, asked: list[int], in_journal: bool, holders: set[int]
 
 
 def _for_itself(need: _Need, holders: set[int]) -> bool:
-    """The owner, whose files are no copy any more, may have the last one in its journal, and nobody else is
-    there to take it, or could. Once it said no it is not asked like this again."""
+    """The owner, whose files are no copy any more, or one that the power may have been lost of, may have the
+    last one in its journal, and nobody else is there to take it, or could. Once it said no it is not asked
+    like this again."""
     image, table, vseg = need[:3]
     left = holders.union(target for _, target in need.tried.pairs)
     return (
         rules.owner_is_here(image, vseg)
         and not rules.sound_copies(image, vseg)
-        and wanted_copies(image, table, vseg) == vseg.copies
+        and (wanted_copies(image, table, vseg) == vseg.copies or not rules.kept_its_power(table, vseg))
         and not _others_can(image, vseg, left)
         and bool(image.brokers[vseg.node_id].internal_host)
         and not need.denials.owner_has_none(image, vseg)

@@ -290,17 +290,18 @@ def test_an_owner_that_is_alone_makes_a_copy_of_its_own_journal(drained: bool) -
     assert [record.leader for record in world.assign()] == [1]
 
 
-@pytest.mark.parametrize("case", ["listed", "drained", "others are full"])
+@pytest.mark.parametrize("case", ["listed", "drained", "others are full", "power lost"])
 def test_an_owner_is_asked_for_what_nobody_else_can_take(case: str) -> None:
     """Where its own listed copy was none, it was drained, or the disks of others were full, nobody asked for
     its journal: what that had was led by nobody, and what it had not no operator could give up."""
     world, vseg = closed_one(brokers=3)
     world.fence(1)
     world.seal_all(150)
-    world.assign()
+    if case != "power lost":
+        world.assign()
     world.fence(2)
     world.fence(3)
-    epoch = world.register(1).epoch
+    epoch = world.register(1, power_lost=case == "power lost").epoch
     one = world.table.vsegs[vseg.id]
     repairs = Repairs(0)
     if case == "listed":
@@ -308,7 +309,7 @@ def test_an_owner_is_asked_for_what_nobody_else_can_take(case: str) -> None:
         world.commit(Decision(None, {one.key: one.encode()}))
     elif case == "drained":
         drain(world, 1)
-    else:
+    elif case == "others are full":
         world.register(2, 3, store="new")
 
     def asked(answer: InternalError) -> list[Repair]:
