@@ -9,12 +9,12 @@ without a copy (`replica.rewriting`), and treat what none of them has as deleted
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 
 from kproto.controller import rules
 from kproto.controller.decision import PER_TRANSACTION, Decision
 from kproto.controller.denials import Denials
-from kproto.controller.sources import Sources, owner_has
+from kproto.controller.sources import Sources, alike, owner_has
 from kproto.metadata import MetadataImage
 from kproto.metadata.records import StreamletRecord
 from kproto.metadata.vlogs import VlogTable, VsegRecord
@@ -35,6 +35,14 @@ def lacking(
         for vseg in sources.orphans(record)
         if not (owner_has(image, table, record, vseg) and rules.kept_its_power(table, vseg))
     ]
+
+
+def who_lack(image: MetadataImage, table: VlogTable, records: Mapping[int, StreamletRecord]) -> set[int]:
+    """Those of the streamlets, however they are numbered, that are `lacking` something."""
+    sources = Sources(image, table)
+    different = {alike(image, one): one for one in records.values()}
+    lack = {key for key, one in different.items() if lacking(image, table, one, sources)}
+    return {at for at, one in records.items() if alike(image, one) in lack}
 
 
 def hopeless(
@@ -69,8 +77,7 @@ def decide_give_up(
     sources = Sources(image, table)
     found = {
         vseg.id: vseg
-        for one in known
-        if one is not None
+        for one in {alike(image, one): one for one in known if one is not None}.values()
         for vseg in hopeless(image, table, one, denials, sources)
     }
     lost = [vseg for _, vseg in sorted(found.items()) if named or not rules.is_away(image, table, vseg)]

@@ -13,9 +13,8 @@ from typing import TYPE_CHECKING, Final
 
 from kproto.controller import rules
 from kproto.controller.decision import Decision, carry_out
-from kproto.controller.giving_up import decide_give_up, lacking, told
+from kproto.controller.giving_up import decide_give_up, told, who_lack
 from kproto.controller.moves import Wish, decide_moves
-from kproto.controller.sources import Sources
 from kproto.errors import ErrorCode, KafkaError
 from kproto.metadata import MetadataImage
 from kproto.metadata.records import MOVED, ONLINE, StreamletRecord
@@ -102,17 +101,18 @@ async def elect(
     """
     answers: list[KafkaError | None] = []
     waiting: dict[int, StreamletRecord] = {}
-    unneeded: dict[int, KafkaError | None] = {}
-    sources = Sources(controller.image, controller.table)
+    led: dict[int, StreamletRecord] = {}
     for at, name in enumerate(names):
         error, record = examine(controller.image, kind, name)
-        if kind is ElectionType.UNCLEAN and error is not None and named:
-            record = _lacking(controller, name, sources)
-            if record is not None:
-                unneeded[at], error = error, None
         answers.append(error)
         if record is not None:
             waiting[at] = record
+        elif kind is ElectionType.UNCLEAN and named and (record := _found(controller.image, name)):
+            led[at] = record
+    lack = who_lack(controller.image, controller.table, led)
+    unneeded = {at: answers[at] for at in lack}
+    answers = [None if at in lack else error for at, error in enumerate(answers)]
+    waiting.update((at, led[at]) for at in lack)
     if not waiting:
         return answers
     records = list(waiting.values())
@@ -141,27 +141,23 @@ async def elect(
     if not lost:  # what was waited for is here
         for at, error in unneeded.items():
             answers[at] = error
-    for at, record in waiting.items():
-        answers[at] = _late(controller, kind, record, named)
+    for at in waiting:
+        answers[at] = _late(kind, at in short)
     return answers
 
 
-def _late(controller: Controller, kind: ElectionType, record: StreamletRecord, named: bool) -> KafkaError:
-    """Why nobody leads it yet, or what it lacks was not given up."""
+def _late(kind: ElectionType, lacks: bool) -> KafkaError:
+    """Why nobody leads it yet, or what it ``lacks`` was not given up."""
     if kind is ElectionType.PREFERRED:
         return KafkaError(ErrorCode.REQUEST_TIMED_OUT)
-    lacks = named and Sources(controller.image, controller.table).orphans(record)
     return KafkaError(ErrorCode.ELIGIBLE_LEADERS_NOT_AVAILABLE, ASKED if lacks else None)
 
 
-def _lacking(controller: Controller, name: PartitionName, sources: Sources) -> StreamletRecord | None:
-    """The streamlet of a partition with a leader that waits for something that nobody is known to have."""
-    image, table = controller.image, controller.table
+def _found(image: MetadataImage, name: PartitionName) -> StreamletRecord | None:
     topic = image.topics.get(name[0])
     if topic is None or not 0 <= name[1] < topic.partitions:
         return None
-    record = image.partition_streamlet(topic, name[1])
-    return record if lacking(image, table, record, sources) else None
+    return image.partition_streamlet(topic, name[1])
 
 
 async def _give_up(
@@ -174,11 +170,11 @@ async def _give_up(
         any_lost = True
         for line in told(lost):
             log.error("%s", line)
-    image, table = controller.image, controller.table
-    sources = Sources(image, table)
-    known = {at: image.find_streamlet(one.topic_id, one.index) for at, one in waiting.items() if named}
-    short = {at for at, one in known.items() if one is not None and lacking(image, table, one, sources)}
-    return any_lost, short
+    image = controller.image
+    now = {at: image.find_streamlet(one.topic_id, one.index) for at, one in waiting.items() if named}
+    return any_lost, who_lack(
+        image, controller.table, {at: one for at, one in now.items() if one is not None}
+    )
 
 
 def _is_elected(image: MetadataImage, kind: ElectionType, before: StreamletRecord) -> bool:

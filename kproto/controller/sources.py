@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 
 from kproto.controller import rules
 from kproto.controller.missing import closed_such
@@ -136,6 +136,12 @@ def _those_of(epochs: Sequence[int], found: Mapping[int, Sequence[VsegRecord]]) 
     if found.keys().isdisjoint(epochs):
         return []
     return [vseg for epoch in epochs for vseg in found.get(epoch, ())]
+
+
+def alike(image: MetadataImage, record: StreamletRecord) -> Hashable:
+    """The same for streamlets that wait for the same: one owner may have had thousands."""
+    topic = image.topics_by_id.get(record.topic_id)
+    return topic and topic.floor, record.sources, record.given, record.state, record.leader
 
 
 def owner_has(image: MetadataImage, table: VlogTable, record: StreamletRecord, vseg: VsegRecord) -> bool:

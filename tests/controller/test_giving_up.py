@@ -12,7 +12,7 @@ import pytest
 from kproto.controller import rules
 from kproto.controller.decision import Decision
 from kproto.controller.freeing import Unneeded, decide_emptied, decide_free
-from kproto.controller.giving_up import decide_give_up, hopeless, told
+from kproto.controller.giving_up import decide_give_up, hopeless, told, who_lack
 from kproto.controller.proposals import Proposals
 from kproto.controller.recovery import awaited, stuck
 from kproto.controller.repair import Repairs, decide_disowned, decide_repaired
@@ -75,6 +75,32 @@ def test_recoveries_go_on_without_it_and_nothing_else_is_given_up() -> None:
     ], "u was in it, too"
     (line,) = told(world.table.vsegs.values())
     assert f"{gone.id.owner_epoch}/0/0 of broker 1 was given up" in line
+
+
+def test_what_thousands_wait_for_is_looked_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """With 200 partitions and ten thousand virtual segments each look, twice a second and with each hundred
+    that were given up, held up the controller for seven seconds."""
+    world = cluster(4, t=(200, 2, [1] * 200), u=(1, 2, [2]))
+    for owner in (1, 2):
+        world.open(owner, 0, 0, 2)
+    world.fence(1)
+    world.seal_all(500)
+    looked: list[StreamletRecord] = []
+    orphans = Sources.orphans
+
+    def counted(self: Sources, record: StreamletRecord) -> list[VsegRecord]:
+        looked.append(record)
+        return orphans(self, record)
+
+    monkeypatch.setattr(Sources, "orphans", counted)
+    records = [*(world.streamlet("t", index) for index in range(200)), world.streamlet("u")]
+    for vseg in [one for one in world.table.vsegs.values() if not one.open]:
+        _put(world, vseg._replace(backups=(vseg.backups[0]._replace(store_id="lost"),)))
+    assert who_lack(world.image, world.table, dict(enumerate(records))) == set(range(200))
+    assert len(looked) == 2
+    lost = decide_give_up(world.image, world.table, records, no_other_has_any(world)).answer
+    assert [one.id.owner_epoch for one in lost] == list(records[0].sources)
+    assert len(looked) == 4
 
 
 def test_a_copy_that_comes_back_is_none_any_more() -> None:
