@@ -4,14 +4,14 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Hashable, Iterable, Mapping, Sequence
 from types import MappingProxyType
 from typing import Final, NamedTuple
 
 from kproto.controller import rules
 from kproto.controller.decision import PER_TRANSACTION, Decision
 from kproto.controller.given_away import GivenAway
-from kproto.controller.sources import Sources
+from kproto.controller.sources import Sources, alike
 from kproto.controller.unreached import NodesOf, nobody
 from kproto.metadata import MetadataImage
 from kproto.metadata.records import RECOVERING, StreamletRecord
@@ -186,24 +186,22 @@ def awaited(
     somebody was told to.
     """
     sources = Sources(image, table)
-    waiting: Counter[VsegRecord] = Counter()
-    for each in due:
-        record = image.find_streamlet(each.topic_id, each.index)
-        if record is None or not rules.is_due(image, record):
-            continue
-        if sources.sealed(record) and not sources.candidates(record):
-            waiting.update(sources.orphans(record))
+    known = (image.find_streamlet(each.topic_id, each.index) for each in due)
+    groups: dict[tuple[bool, Hashable], list[StreamletRecord]] = {}
+    for record in known:  # thousands may wait for ten thousand virtual segments
+        if record is not None and rules.is_due(image, record) and sources.sealed(record):
+            groups.setdefault((False, alike(image, record)), []).append(record)
     for owners, records in rebuilt.items():
-        if not sources.lack(owners):
-            continue
-        for each in records:
+        for each in records if sources.lack(owners) else ():
             record = image.find_streamlet(each.topic_id, each.index)
-            if (
-                record is not None
-                and record.state == RECOVERING
-                and record.leader not in sources.candidates(record)
-            ):
-                waiting.update(sources.orphans(record))
+            if record is not None and record.state == RECOVERING:
+                groups.setdefault((True, alike(image, record)), []).append(record)
+    waiting: Counter[VsegRecord] = Counter()
+    for (is_rebuilt, _), (first, *others) in groups.items():
+        able = sources.candidates(first)
+        if first.leader not in able if is_rebuilt else not able:
+            for vseg in sources.orphans(first):
+                waiting[vseg] += 1 + len(others)
     return waiting
 
 

@@ -14,7 +14,7 @@ from kproto.metadata.vlogs import VlogTable, VsegRecord
 class Sources:
     """What the virtual segments of owner epochs allow, looked up once per epoch."""
 
-    __slots__ = ("_image", "_lacking", "_lost", "_orphans", "_sealing", "_table")
+    __slots__ = ("_found", "_image", "_lacking", "_lost", "_orphans", "_sealing", "_table")
 
     def __init__(self, image: MetadataImage, table: VlogTable) -> None:
         self._image = image
@@ -24,6 +24,8 @@ class Sources:
         known of all owners."""
         self._orphans: dict[int, list[VsegRecord]] | None = None
         """Closed ones that no member has a sound listed copy of, of all owners, too, once somebody asks."""
+        self._found: dict[Hashable, list[VsegRecord]] = {}
+        """`orphans` of those that are `alike`."""
         self._lost: dict[int, list[VsegRecord]] = {}
         """They were given up, and have not been emptied."""
         self._lacking: dict[int, list[VsegRecord]] | None = None
@@ -36,10 +38,15 @@ class Sources:
         """No virtual segment that may hold its chunks is still waiting for its end."""
         return not any(self.is_for(record, vseg) for vseg in _those_of(record.sources, self._sealing))
 
-    def orphans(self, record: StreamletRecord) -> list[VsegRecord]:
+    def orphans(self, record: StreamletRecord) -> Sequence[VsegRecord]:
         """Those that no member has a sound listed copy of (rule 27b wants one of each)."""
         orphans = _those_of(record.sources, self._orphaned())
-        return [vseg for vseg in orphans if self.is_for(record, vseg)]
+        if not orphans:
+            return orphans
+        key = alike(self._image, record)
+        if key not in self._found:
+            self._found[key] = [vseg for vseg in orphans if self.is_for(record, vseg)]
+        return self._found[key]
 
     def missing(self) -> list[VsegRecord]:
         """Those of all owners that wait for their ends, or for a copy."""
