@@ -156,6 +156,34 @@ def test_a_plan_looks_at_one_of_thousands_that_wait_for_a_broker(
     assert looks <= len(plan.orders) + 2 * 3, "for each list of copies"
 
 
+def test_what_nobody_has_keeps_nobody_from_being_asked_for_another_one() -> None:
+    """Of those alike one tells for the others: not where others were asked for it."""
+    world = cluster(4, t=(1, 2, [1]))
+    for seq in range(3):
+        world.open(1, seq, seq * 10, 2, exclude=(3, 4))
+    world.fence(1)
+    world.fence(2)
+    repairs, first = Repairs(0), VsegId(1, 0, 0)
+    for _ in range(2):
+        assert not ask(world, repairs, first, InternalError.REFUSED).known
+    assert [order.vseg.id.seq for order in orders(world, repairs)] == [1]
+
+
+def test_what_nobody_can_take_keeps_nothing_else_from_being_made_that_has_the_same_copies() -> None:
+    world = cluster(3, t=(1, 2, [1]), u=(1, 3, [3]))
+    for owner, copies in ((3, 3), (1, 2)):
+        for seq in range(2):
+            world.open(owner, seq, seq * 10, copies, exclude=(4 - owner,))
+    world.fence(1)
+    world.seal_all(10)
+    world.assign()
+    short = [vseg for vseg in world.table.vsegs.values() if not vseg.open and not vseg.empty]
+    assert {vseg.backups for vseg in short} == {(CopyTarget(2, "store2"),)}
+    repairs = Repairs(0)
+    repairs._missing = {vseg.id: float(vseg.node_id == 1) for vseg in short}
+    assert {(order.vseg.node_id, order.target.node_id) for order in orders(world, repairs)} == {(1, 3)}
+
+
 def test_what_waits_for_a_slow_broker_does_not_keep_others_from_being_ordered_without_another_plan() -> None:
     """As many as are looked at when a copy is done, and that broker alone can give them: all others got one
     or two with each plan, which comes every few seconds."""
@@ -216,6 +244,7 @@ def test_an_owner_is_not_said_to_have_none_by_what_it_listed_on_another_disk(bac
     if back == "later":
         orders(world, repairs)
     world.register(1)
+    assert not repairs.denials.owner_has_none(world.image, one)
     assert hopeless(world.image, world.table, world.streamlet("t"), repairs.denials) == []
     world.now += RETRY_SECONDS
     orders(world, repairs)
