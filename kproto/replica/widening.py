@@ -13,8 +13,8 @@ on there.
 When partitions that have copies are to have more, or acks are to wait for syncs, they go on in other virtual
 logs; what they leave behind is in segments of those that they left, which are closed then, so that
 backups sync them, and want as many copies. A virtual log that nobody appends to any more has no open segment:
-with fewer copies, or after a loss of power in limbo, it would hold up others. Those that only a deleted topic
-had have none either.
+with fewer copies, or after a loss of power in limbo, it would hold up others. Those that nobody has any more
+(`VlogManager.ended`) have none either, nor those that nobody appends to while a backup of theirs is drained.
 """
 
 from __future__ import annotations

@@ -292,8 +292,10 @@ class VlogManager:
         self._ended |= places
 
     def ended(self) -> list[int]:
-        """Virtual logs with backups that nobody has any more: they are to `rest`."""
-        return [self._pushers[where].vlog.vlog_id for where in self._ended if where.klass.copies > 1]
+        """Virtual logs with backups that are to `rest`, unless somebody appends there: those that nobody has
+        any more, and those with a backup that is drained."""
+        over = [self._pushers[where].vlog.vlog_id for where in self._ended if where.klass.copies > 1]
+        return over + [one.vlog.vlog_id for one in self._replicated() if one.is_on_drained]
 
     def write_down(self, partition: LogPartition) -> None:
         """Have the state of ``partition`` in a state frame soon, though nothing is appended."""

@@ -188,6 +188,12 @@ class ReplicatedPusher(Pusher):
         return self._proposed is not None
 
     @property
+    def is_on_drained(self) -> bool:
+        """A backup of the open segment is drained: it is needed until that is closed."""
+        drained = self._shared.drained
+        return bool(drained) and any(target.node_id in drained for target in self._targets)
+
+    @property
     def _at_rest(self) -> bool:
         return self.idle and not (self.opening or self._renewing)
 

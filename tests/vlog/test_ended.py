@@ -270,6 +270,30 @@ def test_what_was_too_many_for_a_moment_stays() -> None:
     world.check()
 
 
+def test_what_nobody_appends_to_ends_when_a_backup_is_drained_and_too_few_others_are_there() -> None:
+    """The drained broker was needed for the open virtual segment for ever, which only deleted topics, or
+    those with fewer copies now, were in."""
+    world = ClusterWorld.begin(others=2)
+    part, used = world.partition(), world.partition(topic=2, flush__messages="1")
+    part.append()
+    used.append()
+    world.flow()
+    delete(world, part)
+    assert close(world) == [], "nobody is drained"
+    world.nodes[2].drained = True
+    world.manager.members_changed((1, 2), frozenset({2}))
+    vlog, other = world.pushers[0].vlog.vlog_id, world.pushers[1].vlog.vlog_id
+    assert [one[:2] for one in close(world)] == [(vlog, 1)]
+    world.pass_time(3)
+    assert close(world) == [], "once"
+    assert [record.end is None for record in records_of(world, vlog, other)] == [False, True]
+    again = world.partition(topic=3)
+    again.append()
+    world.flow()
+    assert (again.high_watermark, again.vlog.vlog_id) == (1, vlog)
+    world.check()
+
+
 def per_broker(world: ClusterWorld, number: int, *parts: ClusterPartition) -> None:
     """That many virtual logs are set, and used."""
     settings = world.manager._settings.with_texts({"kproto.vlogs.per.broker": str(number)})
