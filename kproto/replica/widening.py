@@ -152,6 +152,7 @@ class Widening:
             return
         outgrown = dict(self._outgrown)
         await self._rest(outgrown)
+        await self._rewriting.durable()  # what is not yet would go into the segment after these
         marks = self._vlogs.leave_behind()
         while not self._vlogs.left_behind(marks):
             await asyncio.sleep(ROLL_LOOK_SECONDS)

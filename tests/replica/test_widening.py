@@ -437,6 +437,30 @@ def test_what_was_outgrown_and_had_to_go_on_once_more_rests_all_the_same() -> No
     run(body)
 
 
+def test_what_is_being_pushed_again_into_what_was_outgrown_is_below_the_end_that_is_widened() -> None:
+    """It went into the virtual segment after that, which kept one copy fewer for good (12c, 45)."""
+
+    async def body(this: Case) -> None:
+        this.vlogs.outgrown = {5: 3}
+        pending = [True]
+        leave_behind = this.vlogs.leave_behind
+
+        async def durable() -> None:
+            await asyncio.sleep(0.001)
+            pending.clear()
+
+        def rolled() -> dict[int, int]:
+            assert not pending
+            return leave_behind()
+
+        this.pushing.durable = durable  # type: ignore[method-assign]
+        this.vlogs.leave_behind = rolled  # type: ignore[method-assign]
+        await this.widening.roll()
+        assert [kind for kind, _ in this.proposals] == ["widen"]
+
+    run(body)
+
+
 def test_what_was_outgrown_is_not_forgotten_when_the_controller_is_away() -> None:
     async def body(this: Case) -> None:
         this.vlogs.outgrown, this.vlogs.open = {5: 3}, {5: (4, 900)}
