@@ -97,22 +97,20 @@ class Widening:
         self._again_at: dict[Reign, float] = {}
         """When those are tried again that could not be pushed."""
         self._looking = Looking("making more copies")
+        self._rolling = Looking("having more copies made")
         self._closing = Looking("closing virtual logs that nobody has any more")
 
     def start(self) -> None:
-        """Look every second from now on."""
-        look = if_changed(self._metadata, self.look)
-
-        async def roll_and_look() -> None:
-            await self.roll()
-            await look()
-
-        self._looking.start(LOOK_SECONDS, roll_and_look)
+        """Look every second from now on. Pushing everything of a partition may take hours, and what needs no
+        more than a word to the controller, or disks that sync it, does not wait for that."""
+        self._looking.start(LOOK_SECONDS, if_changed(self._metadata, self.look))
+        self._rolling.start(LOOK_SECONDS, self.roll)
         self._closing.start(LOOK_SECONDS, self.close_ended)
 
     async def close(self) -> None:
         """Stop."""
         await self._closing.close()
+        await self._rolling.close()
         await self._looking.close()
 
     async def look(self) -> int:

@@ -401,6 +401,7 @@ def test_what_only_deleted_topics_had_waits_for_no_others(monkeypatch: pytest.Mo
     monkeypatch.setattr(widening, "LOOK_SECONDS", 0.001)
 
     async def body(this: Case) -> None:
+        this.knows = False
         this.vlogs.outgrown, this.vlogs.over = {6: 3}, [5]
         monkeypatch.setattr(this.vlogs, "left_behind", lambda marks: 5 in this.vlogs.told)
         this.widening.start()
@@ -412,6 +413,27 @@ def test_what_only_deleted_topics_had_waits_for_no_others(monkeypatch: pytest.Mo
                 await asyncio.sleep(0.001)
         await this.widening.close()
         assert [name for name, _ in this.proposals[:2]] == ["close_vsegs", "widen"]
+
+    run(body)
+
+
+def test_what_was_outgrown_waits_for_nothing_that_is_being_pushed() -> None:
+    """Its virtual segments were open, and had one copy fewer, as long as that took."""
+
+    async def body(this: Case) -> None:
+        never = asyncio.Event()
+
+        async def push(*_: Any) -> None:
+            this.vlogs.outgrown = {5: 3}
+            await never.wait()
+
+        this.pushing.push = push  # type: ignore[method-assign]
+        this.widening.start()
+        async with asyncio.timeout(10):
+            while not this.proposals:
+                await asyncio.sleep(0.001)
+        await this.widening.close()
+        assert this.proposals == [("widen", {"vlogs": [[5, 4, 3]]})]
 
     run(body)
 
