@@ -508,6 +508,16 @@ def test_whether_others_have_enough_copies_is_looked_at_once_for_all_that_are_al
     assert not Sources(world.image, world.table).could_lead(world.streamlet("t"), 2)
 
 
+def test_all_of_an_owner_that_lack_copies_are_known() -> None:
+    """The first one may have nothing of the streamlet."""
+    world = cluster(4, t=(1, 3, [1]), u=(1, 2, [1]))
+    for vlog, copies in enumerate((2, 3)):
+        one = world.open(1, vlog=vlog, copies=copies)._replace(end=10, backups=())
+        world.commit(Decision(None, {one.key: one.encode()}))
+    sources = Sources(world.image, world.table)
+    assert [sources.needs_leader(world.streamlet(name)) for name in "tu"] == [True, True]
+
+
 # Who should lead
 
 

@@ -56,6 +56,24 @@ def test_a_silent_name_server_holds_up_neither_others_nor_the_end(server: Server
     assert server.asked == ["silent", "known"]
 
 
+def test_an_answer_after_the_end_is_heard_by_nobody(server: Server, monkeypatch: pytest.MonkeyPatch) -> None:
+    problems: list[Any] = []
+    monkeypatch.setattr(threading, "excepthook", problems.append)
+
+    async def test() -> None:
+        with pytest.raises(TimeoutError):
+            await asyncio.wait_for(Names(asyncio.get_running_loop()).find("silent", 9092), 0.001)
+
+    before = set(threading.enumerate())
+    asyncio.run(test())
+    (asking,) = (one for one in set(threading.enumerate()) - before if one.name == "kproto-names")
+    assert asking.daemon, "the process does not wait for it"
+    server.ended.set()
+    asking.join(10)
+    assert not asking.is_alive()
+    assert not problems
+
+
 def test_who_comes_while_a_name_is_looked_up_gets_the_same_and_the_next_one_asks_anew(server: Server) -> None:
     async def test() -> None:
         names = Names(asyncio.get_running_loop())
