@@ -110,8 +110,6 @@ async def elect(
         elif kind is ElectionType.UNCLEAN and named and (record := _found(controller.image, name)):
             led[at] = record
     lack = who_lack(controller.image, controller.table, led)
-    unneeded = {at: answers[at] for at in lack}
-    answers = [None if at in lack else error for at, error in enumerate(answers)]
     waiting.update((at, led[at]) for at in lack)
     if not waiting:
         return answers
@@ -138,9 +136,8 @@ async def elect(
             again_at = loop.time() + AGAIN_SECONDS
             more, short = await _give_up(controller, waiting, named)
             lost = lost or more
-    if not lost:  # what was waited for is here
-        for at, error in unneeded.items():
-            answers[at] = error
+    if lost:  # else what these lacked is here, and no election was needed
+        answers = [None if at in lack else error for at, error in enumerate(answers)]
     for at in waiting:
         answers[at] = _late(kind, at in short)
     return answers
