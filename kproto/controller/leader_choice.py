@@ -182,13 +182,13 @@ def _is_elected(image: MetadataImage, kind: ElectionType, before: StreamletRecor
 
 
 def losses(image: MetadataImage, table: VlogTable, records: Sequence[StreamletRecord]) -> list[VsegId]:
-    """Virtual segments of their sources that wait for their ends."""
+    """Virtual segments that may hold something of them and wait for their ends, which they wait for."""
     found = {
         vseg.id
         for record in records
         for epoch in dict.fromkeys(record.sources)
         for vseg in table.of_owner(epoch)
-        if rules.is_sealing(image, vseg) and rules.may_have(image, record, vseg)
+        if rules.is_sealing(image, vseg) and rules.is_for(image, table, record, vseg)
     }
     return sorted(found)
 

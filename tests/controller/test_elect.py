@@ -16,7 +16,7 @@ from kproto.controller.config_changes import ConfigChange, ConfigOp, OpType, Res
 from kproto.controller.decision import Decision
 from kproto.controller.denials import Denials
 from kproto.controller.leader_choice import ElectionType, all_partitions, decide_unregister, elect
-from kproto.controller.moves import Wish
+from kproto.controller.moves import Wish, decide_moves
 from kproto.controller.reassignment import NewReplicas, decide_reassign
 from kproto.controller.unreached import Unreached
 from kproto.errors import ErrorCode, KafkaError
@@ -208,6 +208,28 @@ def test_an_unclean_election_gives_up_what_waits_and_nothing_else() -> None:
 
     assert electing(acting, ElectionType.UNCLEAN, [("t", 0)], recovered) == [None]
     assert world.streamlet("t").leader in world.image.brokers
+
+
+def test_what_an_owner_opened_after_it_had_handed_over_is_not_given_up_with_what_it_had_before() -> None:
+    """Broker 1 handed t-0 over, and went on with other-0 only; then it went away, with all who have that. Of
+    t-0 an older virtual segment is lost: with that an operator lost all that other-0 had in the open one."""
+    world = cluster(6, t=(1, 3, [1]), other=(1, 3, [1]))
+    old = world.open(1, seq=0)
+    target = next(node for node in (2, 3, 4, 5, 6) if node not in {one.node_id for one in old.backups})
+    world.commit(decide_moves(world.image, world.table, [Wish(world.streamlet("t").topic_id, 0, target)]))
+    later = world.open(1, seq=1, start=500, exclude=(target,))
+    assert hand_over(world)
+    world.commit_all([world.streamlet("t")])
+    for node in (1, *(one.node_id for one in later.backups)):
+        world.fence(node)
+    closed = world.table.vsegs[old.id]
+    without = closed._replace(backups=(CopyTarget(1, "an earlier directory"),))
+    world.commit(Decision(None, {without.key: without.encode()}))
+    acting = Acting(world)
+    assert electing(acting, ElectionType.UNCLEAN, [("t", 0)], nothing) == [None]
+    assert (world.table.vsegs[old.id].lost, acting.accepted) == (True, [])
+    electing(acting, ElectionType.UNCLEAN, [("other", 0)], nothing)
+    assert acting.accepted == [later.id]
 
 
 @pytest.mark.parametrize("named", [False, True])
