@@ -97,11 +97,22 @@ class Repairer:
             return InternalError.REFUSED
         except OSError as error:
             if error.errno in NO_SPACE:
-                return InternalError.FULL
+                return await self._without_room(record, source)
             self._store.poison(f"repair of virtual segment {record.id}: {error}")
             return InternalError.REFUSED
         finally:
             del self._running[record.id]
+
+    async def _without_room(self, record: VsegRecord, source: int) -> InternalError:
+        """What there is no room for. That there is nothing to be copied is told all the same: an operator may
+        give up only what all said that they have not got (22), and all disks may be full."""
+        body = Raw(record.id, 0, 1, int(PIECE_SECONDS * 1000)).encode()
+        try:
+            answer = await self._peers.call(source, Api.RAW, body, PIECE_SECONDS)
+        except PeerError:
+            return InternalError.FULL
+        there = answer.error in (InternalError.NONE, InternalError.WAIT)
+        return InternalError.FULL if there else InternalError(answer.error)
 
     async def _has(self, record: VsegRecord) -> bool:
         """This store has all of it already, listed or given up: verified, and synced now."""

@@ -212,6 +212,23 @@ def test_that_a_source_is_away_is_not_said_of_each_virtual_segment(caplog: pytes
     assert line.startswith(f"virtual segment {name} could not be copied from broker 8: ")
 
 
+def test_that_an_owner_has_none_is_told_though_there_is_no_room_for_it() -> None:
+    """With all disks full it was never asked, and no operator could give up what it had not (18b, 22)."""
+    peers, _, target, _, record = source_and_target()
+    mine = record._replace(node_id=ME.node_id, store_id=ME.store_id)
+    for backup in (target, Backup(peers)):
+        peers.services[8] = backup  # itself, or another one
+        target.station.disk.room = 10
+        metadata = Metadata(5)
+        metadata.put(mine)
+        backup.apply(metadata)
+        answer = repaired(target, mine)
+        assert answer == InternalError.GAP
+        assert answer not in FAULTS_OF_TARGETS
+    peers.services.clear()
+    assert repaired(target, mine) == InternalError.FULL, "who is away has not said so"
+
+
 def test_an_owner_gives_its_journal_though_what_its_store_has_is_no_copy() -> None:
     """A listed copy that it had made of it was damaged since: it said that it has none, so that an operator
     could give up what its journal had (18b, 22)."""
