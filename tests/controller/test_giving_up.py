@@ -19,7 +19,7 @@ from kproto.controller.repair import Repairs, decide_disowned, decide_repaired
 from kproto.controller.repair_pairs import Repair
 from kproto.controller.retiring import is_only_here
 from kproto.controller.sources import Sources
-from kproto.metadata.records import MOVED, ONLINE, StreamletRecord
+from kproto.metadata.records import MOVED, ONLINE, RECOVERING, StreamletRecord
 from kproto.metadata.vlogs import CopyTarget, VsegId, VsegRecord, given_key
 from kproto.wire.internal import InternalError
 
@@ -126,6 +126,35 @@ def test_what_thousands_wait_for_is_found_once(monkeypatch: pytest.MonkeyPatch, 
     waiting = awaited(world.image, world.table, due_streamlets(world.image), being_rebuilt(world.image))
     assert list(waiting.values()) == [80]
     assert looked <= 3, "once for each leader"
+
+
+@pytest.mark.parametrize("other", [{"given": True}, {"leader": 2}, {"state": RECOVERING}])
+def test_partitions_that_do_not_wait_for_the_same_are_not_taken_for_alike(other: dict[str, Any]) -> None:
+    """One of them tells for the others: what nobody said may be lost would be given up with that."""
+    world, gone = lost("store1")
+    epoch = gone.id.owner_epoch
+    if "leader" in other:  # what it gave away; its own files are a copy for what it leads all the same
+        world.commit(Decision(None, {given_key(epoch, 0): b"0"}))
+    elif "state" in other:  # the owner lives
+        epoch = world.epoch(1)
+        _put(world, gone._replace(id=gone.id._replace(owner_epoch=epoch)))
+
+    def made(leader: int = 1, state: int = ONLINE, given: bool = False) -> StreamletRecord:
+        before = world.streamlet("t")
+        gave = (epoch,) if given else ()
+        return StreamletRecord(before.topic_id, 0, leader, 3, before.replicas, state, (epoch,), gave)
+
+    one, two = made(), made(**other)
+
+    def found(*records: StreamletRecord) -> list[object]:
+        sources = Sources(world.image, world.table)
+        able = [(list(sources.orphans(each)), sources.candidates(each)) for each in records]
+        return [*able, *(at in who_lack(world.image, world.table, dict(enumerate(records))) for at in (0, 1))]
+
+    (first, *_), (second, *_) = found(one), found(two)
+    assert first != second
+    assert found(one, two)[:2] == [first, second]
+    assert found(one, two)[2:] == [found(each)[1] for each in (one, two)]
 
 
 def test_a_copy_that_comes_back_is_none_any_more() -> None:
