@@ -99,7 +99,8 @@ class Repairer:
             if error.errno in NO_SPACE:
                 return await self._without_room(record, source)
             self._store.poison(f"repair of virtual segment {record.id}: {error}")
-            return InternalError.REFUSED
+            await asyncio.sleep(REPORT_SECONDS)  # this process ends, and what it has is found by the next one
+            return InternalError.WAIT
         finally:
             del self._running[record.id]
 

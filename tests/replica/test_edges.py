@@ -244,15 +244,26 @@ def test_a_source_that_sends_more_than_was_asked_for_is_no_source() -> None:
     assert VSEG not in target.station.store.copies
 
 
-def test_a_repair_on_a_failing_disk_is_poison() -> None:
-    _, _, target, _, whole = source_and_target()
+@pytest.mark.parametrize("has_it", [False, True])
+def test_a_repair_on_a_failing_disk_is_poison_and_no_answer(
+    monkeypatch: pytest.MonkeyPatch, has_it: bool
+) -> None:
+    """What it has the next process finds: an operator could give that up until this one had ended (22)."""
+    monkeypatch.setattr(repair_module, "REPORT_SECONDS", 0.01)
+    _, _, target, owner, whole = source_and_target()
+    if has_it:
+        target = Backup()
+        target.hold(owner)
+        metadata = Metadata(5)
+        metadata.put(whole)
+        target.apply(metadata)
 
     def fail(name: str) -> None:
-        if name == "write":
+        if name == ("sync" if has_it else "write"):
             raise OSError(errno.EIO, os.strerror(errno.EIO))
 
     target.station.disk.fail = fail
-    assert repaired(target, whole) == InternalError.REFUSED
+    assert repaired(target, whole) == InternalError.WAIT
     assert len(target.station.poison) == 1
 
 
