@@ -242,8 +242,9 @@ def test_what_failed_elsewhere_says_nothing_about_the_copy_of_the_owner() -> Non
     world.commit(Decision(None, {f"{MOVED}1": str(gone.id.owner_epoch).encode()}))
     repairs = Repairs(0.0)
     order = next(one for one in repairs.plan(world.image, world.table, 9.0).orders if one.vseg.id == gone.id)
-    repairs.ended(order._replace(source=5), False, 10.0)
-    repairs.ended(order, False, 11.0, answer=InternalError.FULL)
+    repairs.ended(order, False, 10.0, answer=InternalError.FULL)
+    assert not repairs.denials.others(gone.id), "nor about one that it has itself"
+    repairs.ended(order._replace(source=5), False, 11.0)
     assert not repairs.denials.owner_has_none(world.image, gone)
     repairs.ended(order, False, 12.0)
     assert repairs.denials.owner_has_none(world.image, gone)
