@@ -232,7 +232,7 @@ def measure_case(
 @click.command()
 @options.quick_option
 @options.pairs_option
-@click.option("--seconds", type=click.FloatRange(0, min_open=True), help="Measured seconds of a run.")
+@options.seconds_option
 @click.option(
     "--warmup",
     type=click.FloatRange(0),

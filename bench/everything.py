@@ -149,7 +149,7 @@ def last_words(output: str, code: int) -> str:
 )
 @click.option(
     "--limit",
-    type=click.FloatRange(0, min_open=True),
+    type=options.ABOVE_ZERO,
     help="Minutes after which a suite is ended: 300, or 30 with --quick.",
 )
 @options.data_dir_option

@@ -73,9 +73,7 @@ def measure(cluster: Cluster, partitions: int, rest: float, seconds: float) -> d
 @options.quick_option
 @options.pairs_option
 @click.option("--partitions", type=click.IntRange(1), help="5,000, or 500 with --quick.")
-@click.option(
-    "--seconds", type=click.FloatRange(0, min_open=True), help="Measured seconds: 30, or 10 with --quick."
-)
+@click.option("--seconds", type=options.ABOVE_ZERO, help="Measured seconds: 30, or 10 with --quick.")
 @click.option(
     "--rest",
     type=click.FloatRange(0),

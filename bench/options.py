@@ -30,8 +30,12 @@ Scale = TypeVar("Scale", bound="DataclassInstance")
 """Of a suite: how long and how often."""
 OUT: Final = Path("out/bench")
 
+ABOVE_ZERO: Final = click.FloatRange(0, min_open=True)
+"""The type of durations."""
+
 quick_option = click.option("--quick", is_flag=True, help="Short runs: whether it works, not for figures.")
 pairs_option = click.option("--pairs", type=click.IntRange(1), help="Runs of each case on each system.")
+seconds_option = click.option("--seconds", type=ABOVE_ZERO, help="Measured seconds of a run.")
 only_option = click.option("--only", type=click.Choice([KPROTO, KAFKA]), help="Only one of the systems.")
 data_dir_option = click.option(
     "--data-dir", type=click.Path(path_type=Path), help="Where the brokers keep their data."

@@ -145,7 +145,7 @@ def measure(load: Load, workers: int, warmup_s: float, seconds: float) -> Run:
 @click.command()
 @options.quick_option
 @click.option("--workers", type=click.IntRange(1), default=1, show_default=True, help="Load processes.")
-@click.option("--seconds", type=click.FloatRange(0, min_open=True), help="Measured seconds of a run.")
+@options.seconds_option
 @options.out_option
 def command(quick: bool, workers: int, seconds: float | None, out: Path) -> None:
     """What the load generator reaches by itself, against a broker that does nothing."""

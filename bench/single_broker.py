@@ -137,7 +137,7 @@ def results_of(cases: list[Case], scale: Scale) -> dict[str, Result]:
 @click.command()
 @options.quick_option
 @options.pairs_option
-@click.option("--seconds", type=click.FloatRange(0, min_open=True), help="Measured seconds of a run.")
+@options.seconds_option
 @options.steady_option
 @click.option("--case", "patterns", multiple=True, help="Only cases whose name contains this; repeatable.")
 @options.only_option

@@ -300,10 +300,10 @@ def measure(
 
 @click.command()
 @options.quick_option
-@click.option("--minutes", type=click.FloatRange(0, min_open=True), help="60, or 1 with --quick.")
+@click.option("--minutes", type=options.ABOVE_ZERO, help="60, or 1 with --quick.")
 @click.option(
     "--rate",
-    type=click.FloatRange(0, min_open=True),
+    type=options.ABOVE_ZERO,
     default=500.0,
     show_default=True,
     help="Records per second.",

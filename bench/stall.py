@@ -175,7 +175,7 @@ def measure(
 @click.option("--rounds", type=click.IntRange(1), help="5, or 1 with --quick.")
 @click.option(
     "--seconds",
-    type=click.FloatRange(0, min_open=True),
+    type=options.ABOVE_ZERO,
     default=5.0,
     show_default=True,
     help="How long the broker is stopped.",

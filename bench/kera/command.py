@@ -33,7 +33,7 @@ WARMUP_POINT = Point(Shape(128, 1, 1, 3), 0, 1, 4, 4, "")
 )
 @click.option("--scale", "size", type=click.Choice(sorted(SCALES)), default="quick", show_default=True)
 @options.quick_option
-@click.option("--seconds", type=click.FloatRange(0, min_open=True), help="Measured seconds of a point.")
+@click.option("--seconds", type=options.ABOVE_ZERO, help="Measured seconds of a point.")
 @options.steady_option
 @options.pairs_option
 @options.only_option

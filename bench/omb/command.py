@@ -133,7 +133,7 @@ def run_files(
 @click.option("--workers", type=click.IntRange(1), default=2, show_default=True, help="Load processes.")
 @click.option(
     "--minutes",
-    type=click.FloatRange(0, min_open=True),
+    type=options.ABOVE_ZERO,
     help="Measured minutes, instead of testDurationMinutes.",
 )
 @click.option(

@@ -10,7 +10,17 @@ from typing import Any
 
 import click
 
-from bench.options import asked, console, data_dir_option, finish, only_option, out_option, quick_option, show
+from bench.options import (
+    ABOVE_ZERO,
+    asked,
+    console,
+    data_dir_option,
+    finish,
+    only_option,
+    out_option,
+    quick_option,
+    show,
+)
 from bench.pravega.cases import BURST, MODES, PARTITIONS, SIZES, Case, Scale, cases_of
 from bench.pravega.compare import Suite, notes_of, result_of, running
 from bench.results import KPROTO, Result
@@ -37,16 +47,14 @@ BROKER_WARMUP_S, CLUSTER_WARMUP_S = 20.0, 30.0
 @click.option("--poll-records", type=click.IntRange(1), default=500, help="max.poll.records of consumers.")
 @click.option("--workers", type=click.IntRange(1), default=1, help="Client processes.")
 @click.option("--pairs", type=click.IntRange(1), help="Runs of each case on each system. Default: 3.")
-@click.option(
-    "--seconds", type=click.FloatRange(0, min_open=True), help="Measured, of each run. Default: 10."
-)
+@click.option("--seconds", type=ABOVE_ZERO, help="Measured, of each run. Default: 10.")
 @click.option(
     "--warmup", "warmup_s", type=click.FloatRange(0), help="Seconds of each run before that. Default: 15."
 )
 @click.option(
     "--window",
     "window_s",
-    type=click.FloatRange(0, min_open=True),
+    type=ABOVE_ZERO,
     help="Seconds per point of the series. Default: 1.",
 )
 @click.option(

@@ -14,15 +14,14 @@ from kproto.metadata.vlogs import VsegId, VsegRecord
 
 
 class Denials:
-    """What owners said, by virtual segment: each counts for the process that said it. With another one the
-    node may be back with its old data directory."""
+    """What they said, by virtual segment: it counts for the process that said it, known by its broker epoch.
+    With another one the node may be back with its old data directory, or another disk."""
 
     __slots__ = ("_others", "_owners")
 
     def __init__(self) -> None:
         self._owners: dict[VsegId, int] = {}
         self._others: dict[VsegId, set[int]] = {}
-        """Broker epochs: what the next process finds may be another disk."""
 
     def by_owner(self, vseg: VsegId, epoch: int) -> bool:
         """Its owner's node, registered under ``epoch``, was asked for its own copy, and has none; whether

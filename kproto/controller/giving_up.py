@@ -40,9 +40,10 @@ def lacking(
 def who_lack(image: MetadataImage, table: VlogTable, records: Mapping[int, StreamletRecord]) -> set[int]:
     """Those of the streamlets, however they are numbered, that are `lacking` something."""
     sources = Sources(image, table)
-    different = {alike(image, one): one for one in records.values()}
+    keys = {at: alike(image, one) for at, one in records.items()}
+    different = {key: records[at] for at, key in keys.items()}
     lack = {key for key, one in different.items() if lacking(image, table, one, sources)}
-    return {at for at, one in records.items() if alike(image, one) in lack}
+    return {at for at, key in keys.items() if key in lack}
 
 
 def hopeless(

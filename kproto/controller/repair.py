@@ -100,15 +100,14 @@ class Repairs:
         if done:
             return True
         failed = answer not in (None, InternalError.NONE)
-        of_source = repair.known and failed and answer not in FAULTS_OF_TARGETS
-        has_none = failed and (of_source or not repair.known)
-        if has_none:
+        has_no_own = failed and not repair.known
+        of_source = failed and repair.known and answer not in FAULTS_OF_TARGETS
+        if has_no_own or of_source:
             self.denials.by_other(repair.vseg.id, repair.epoch)
-        of_owner = of_source and repair.source == repair.vseg.node_id
-        news = of_owner and self.denials.by_owner(repair.vseg.id, repair.source_epoch)
-        if answer != InternalError.NONE and (repair.known or not failed):
+        if answer != InternalError.NONE and not has_no_own:
             tried.pairs.add((repair.source, repair.target.node_id))
-        go_on = news or (failed and not repair.known)
+        of_owner = of_source and repair.source == repair.vseg.node_id
+        go_on = has_no_own or (of_owner and self.denials.by_owner(repair.vseg.id, repair.source_epoch))
         if not go_on:
             self._retry_at[repair.vseg.id] = now + RETRY_SECONDS, repair
         return go_on

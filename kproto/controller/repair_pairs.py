@@ -69,6 +69,11 @@ class _Need(NamedTuple):
     def is_fresh(self, source: int, target: BrokerRecord) -> bool:
         return (source, target.node_id) not in self.tried.pairs
 
+    def others_could(self, holders: set[int]) -> bool:
+        """Take a copy, besides ``holders`` and those it was tried with, see `_others_can`."""
+        left = holders.union(target for _, target in self.tried.pairs)
+        return _others_can(self.image, self.vseg, left)
+
     def order(self, source: int, target: BrokerRecord, known: bool) -> Repair:
         copy = CopyTarget(target.node_id, target.store_id)
         asked = self.image.brokers[source].epoch if known else -1
@@ -173,12 +178,11 @@ def _for_itself(need: _Need, holders: set[int]) -> bool:
     last one in its journal, and nobody else is there to take it, or could. Once it said no it is not asked
     like this again."""
     image, table, vseg = need[:3]
-    left = holders.union(target for _, target in need.tried.pairs)
     return (
         rules.owner_is_here(image, vseg)
         and not rules.sound_copies(image, vseg)
         and (wanted_copies(image, table, vseg) == vseg.copies or not rules.kept_its_power(table, vseg))
-        and not _others_can(image, vseg, left)
+        and not need.others_could(holders)
         and bool(image.brokers[vseg.node_id].internal_host)
         and not need.denials.owner_has_none(image, vseg)
     )
@@ -190,10 +194,9 @@ def _onto_owner(need: _Need, asked: list[int], holders: set[int]) -> list[int]:
     image, table, vseg = need[:3]
     broker = image.brokers.get(vseg.node_id)
     owns = wanted_copies(image, table, vseg) < vseg.copies or vseg.node_id in asked
-    left = holders.union(target for _, target in need.tried.pairs)
     if broker is None or owns or not broker.internal_host or rules.is_draining(image, vseg.node_id):
         return []
-    return [] if _others_can(image, vseg, left) else [one for one in asked if need.is_fresh(one, broker)]
+    return [] if need.others_could(holders) else [one for one in asked if need.is_fresh(one, broker)]
 
 
 def _others_can(image: MetadataImage, vseg: VsegRecord, holders: set[int]) -> bool:

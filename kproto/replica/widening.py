@@ -98,7 +98,7 @@ class Widening:
         """When those are tried again that could not be pushed."""
         self._looking = Looking("making more copies")
         self._rolling = Looking("having more copies made")
-        self._closing = Looking("closing virtual logs that nobody has any more")
+        self._closing = Looking("closing virtual logs that nobody appends to")
 
     def start(self) -> None:
         """Look every second from now on. Pushing everything of a partition may take hours, and what needs no
@@ -136,9 +136,9 @@ class Widening:
         return len(wanted)
 
     async def close_ended(self) -> None:
-        """Close virtual logs that nobody has any more. It waits for nothing else: the journal has room again
-        once the controller knows these ends, and all that is pushed here may wait for that room. Raises
-        KafkaError when the controller refuses."""
+        """Close virtual logs that are to `rest` (`VlogManager.ended`). It waits for nothing else: the journal
+        has room again once the controller knows these ends, and all that is pushed here may wait for that
+        room. Raises KafkaError when the controller refuses."""
         await self._rest(self._vlogs.ended())
 
     async def roll(self) -> None:

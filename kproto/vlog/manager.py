@@ -586,10 +586,10 @@ class VlogManager:
             for pusher in self._replicated():
                 pusher.tick(now)
         for where in [one for one in self._ended if self._pushers[one].wind_up()]:
-            if where.klass.copies == 1 or where.klass.topic_id:
-                self._ended.remove(where)
-                del self._of[self._pushers.pop(where).vlog]
-            # else: what partitions had in it before is to be read by others, as `leave_behind` tells
+            if where.klass.copies > 1 and not where.klass.topic_id:
+                continue  # others may be to read what partitions had there, as `leave_behind` tells
+            self._ended.remove(where)
+            del self._of[self._pushers.pop(where).vlog]
         if now >= self._next_settle and (self._inherited is not None or self._kept):
             self._next_settle = now + SETTLE_S
             if self._kept is not None:

@@ -47,6 +47,15 @@ def test_an_owner_with_a_new_disk_that_has_a_copy_is_not_asked_to_take_another_o
     assert targets[6:] == targets[:2]
 
 
+def many_without_owner(count: int) -> World:
+    """Virtual segments of broker 1, which is away, with a copy on broker 2 each; 3 and 4 have none."""
+    world = cluster(4, t=(1, 2, [1]))
+    for seq in range(count):
+        world.open(1, seq, seq * 10, 2, exclude=(3, 4))
+    world.fence(1)
+    return world
+
+
 def without_any() -> tuple[World, VsegId]:
     """Its owner and its only copy are away; brokers 3 and 4 are here."""
     world, vseg = closed_one(copies=2, brokers=4)
@@ -158,10 +167,7 @@ def test_a_plan_looks_at_one_of_thousands_that_wait_for_a_broker(
 
 def test_what_nobody_has_keeps_nobody_from_being_asked_for_another_one() -> None:
     """Of those alike one tells for the others: not where others were asked for it."""
-    world = cluster(4, t=(1, 2, [1]))
-    for seq in range(3):
-        world.open(1, seq, seq * 10, 2, exclude=(3, 4))
-    world.fence(1)
+    world = many_without_owner(3)
     world.fence(2)
     repairs, first = Repairs(0), VsegId(1, 0, 0)
     for _ in range(2):
@@ -387,10 +393,7 @@ def test_nothing_is_given_up_that_others_may_have_while_its_owner_is_here_withou
 
 def test_all_owners_that_have_none_are_asked_without_another_plan() -> None:
     """Two were with each plan: to give up what ten thousand had took an operator minutes, or hours."""
-    world = cluster(4, t=(1, 2, [1]))
-    for seq in range(51):
-        world.open(1, seq, seq * 10, 2, exclude=(3, 4))
-    world.fence(1)
+    world = many_without_owner(51)
     world.seal_all(510)
     world.assign()
     world.register(2, store="new")
