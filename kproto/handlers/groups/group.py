@@ -352,7 +352,8 @@ class Group:
         if keeps:  # it missed our answer, or rejoins for no reason: it may sync with what there is
             self._effects.append(self._generation_reply(token, member_id))
             return
-        self._park_join(member, request, token)
+        self._update(member, request)
+        self._park_join(member, token)
         self._rebalance_or_complete(now)
 
     def _add_member(self, now: Now, member_id: str, request: Join, token: object) -> None:
@@ -368,16 +369,14 @@ class Group:
         if self.leader is None:
             self.leader = member_id
         self.pending.pop(member_id, None)
-        member.join_token = token
-        self.joining += 1
+        self._park_join(member, token)
         self._expect_within(now, member, self.limits.new_member_timeout_ms)
         self._rebalance_or_complete(now)
 
-    def _park_join(self, member: Member, request: Join, token: object) -> None:
+    def _park_join(self, member: Member, token: object) -> None:
         if member.join_token is not None:  # its earlier try; the client has given up on it
             again = JoinReply(member.join_token, ErrorCode.REBALANCE_IN_PROGRESS, member.member_id)
             self._answer_join(member, again)
-        self._update(member, request)
         member.join_token = token
         self.joining += 1
 
@@ -397,8 +396,7 @@ class Group:
         if self.state is State.STABLE and self._ballot.choose(self.members.values()) == self.protocol:
             self._store(swap, {m.member_id: m.assignment for m in self.members.values()})
             return
-        member.join_token = token
-        self.joining += 1
+        self._park_join(member, token)
         self._rebalance_or_complete(now)
 
     def _swap_id(self, instance_id: str, old_id: str, new_id: str) -> Member:
@@ -533,7 +531,12 @@ class Group:
             gone = ErrorCode.UNKNOWN_MEMBER_ID if owner is None else ErrorCode.FENCED_INSTANCE_ID
             self._effects.append(JoinReply(swap.token, gone, swap.new_id))
             return
-        self._expect_within(now, self.members[swap.new_id], self.members[swap.new_id].session_timeout_ms)
+        member = self.members[swap.new_id]
+        self._expect_within(now, member, member.session_timeout_ms)
+        if self.state is State.PREPARING_REBALANCE:  # begun meanwhile: it has joined, as the others do
+            self._park_join(member, swap.token)
+            self._complete_join_if_ready(now)
+            return
         leads = self.leader == swap.new_id
         keeps_leading = leads and swap.can_skip
         reply = JoinReply(
