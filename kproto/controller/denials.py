@@ -38,6 +38,12 @@ class Denials:
         """A broker registered under ``epoch`` was asked for a copy of its own, and has none."""
         self._others.setdefault(vseg, set()).add(epoch)
 
+    def may_have(self, vseg: VsegId, epoch: int, source_epoch: int) -> None:
+        """A broker registered under ``epoch`` is to copy it from another one (17): it may have it from now
+        on, whatever it said before. Not from an owner that has none."""
+        if self._owners.get(vseg) != source_epoch:
+            self._others.get(vseg, set()).discard(epoch)
+
     def others(self, vseg: VsegId) -> Set[int]:
         """The broker epochs of those who said so."""
         return self._others.get(vseg, frozenset())

@@ -84,8 +84,10 @@ class Repairs:
         return len(self._busy)
 
     def ordered(self, repair: Repair) -> None:
-        """The order is on its way."""
+        """The order is on its way. Its answer may not come, and who is to have the copy be the last one."""
         self._busy[repair.vseg.id] = repair
+        if repair.known:
+            self.denials.may_have(repair.vseg.id, repair.epoch, repair.source_epoch)
 
     def ended(
         self, repair: Repair, done: bool, now: float, answer: int | None = InternalError.UNKNOWN

@@ -17,7 +17,7 @@ from kproto.controller.sources import Sources
 from kproto.metadata.vlogs import CopyTarget, VsegId
 from kproto.wire.internal import InternalError
 
-from .cluster_world import World, cluster
+from .cluster_world import World, cluster, nodes
 from .test_draining import drain
 from .test_repair import closed_one, orders
 
@@ -76,6 +76,32 @@ def test_who_does_not_answer_does_not_keep_others_from_being_asked_for_their_own
     ask(world, repairs, vseg, InternalError.REFUSED)
     (other,) = {3, 4} - {asked[0]}
     assert [ask(world, repairs, vseg, None).target.node_id for _ in range(3)] == [other] * 3, "it has none"
+
+
+def test_who_was_to_make_a_copy_may_have_it_though_it_said_before_that_it_had_none() -> None:
+    """The one with the last copy was here for a moment, and went while another one took it: nobody asked that
+    process again, and an operator gave up what it had (22)."""
+    for answer in (None, InternalError.NONE, InternalError.GAP):
+        world, closed = closed_one()
+        vseg, (away, other) = closed.id, nodes(closed.backups)
+        for node in (1, away, other):
+            world.fence(node)
+        repairs = Repairs(0)
+        for _ in range(2):
+            ask(world, repairs, vseg, InternalError.GAP)
+        assert hopeless(world.image, world.table, world.streamlet("t"), repairs.denials)
+        world.register(away)
+        (order,) = orders(world, repairs)
+        assert (order.source, order.known) == (away, True)
+        repairs.ordered(order)
+        world.fence(away)
+        assert hopeless(world.image, world.table, world.streamlet("t"), repairs.denials) == []
+        repairs.ended(order, False, world.now, answer=answer)
+        lost = hopeless(world.image, world.table, world.streamlet("t"), repairs.denials)
+        assert [one.id for one in lost] == [vseg] * (answer == InternalError.GAP)
+        world.now += RETRY_SECONDS
+        asked = [(one.target.node_id, one.known) for one in orders(world, repairs)]
+        assert asked == [(order.target.node_id, False)] * (not lost)
 
 
 def test_who_is_drained_is_asked_for_its_own_copy_too() -> None:
