@@ -82,8 +82,12 @@ def next_leader(
 def _able(
     image: MetadataImage, record: StreamletRecord, sources: Sources, without: Collection[int]
 ) -> list[int]:
-    """Who could rebuild the streamlet; those that are being drained only when nobody else can."""
+    """Who could rebuild the streamlet; those that are being drained only when nobody else can. Who led it
+    last when that is back, and has yet to push again what it has of something that was given up: to others
+    all of that is lost (18b, 45)."""
     able = [node for node in sources.candidates(record) if node not in without]
+    if record.leader in able and sources.is_saving(record):
+        return [record.leader]
     return [node for node in able if not rules.is_draining(image, node)] or able
 
 

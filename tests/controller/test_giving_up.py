@@ -24,6 +24,7 @@ from kproto.metadata.vlogs import CopyTarget, VsegId, VsegRecord, given_key
 from kproto.wire.internal import InternalError
 
 from .cluster_world import World, cluster, no_other_has_any, no_owner_has_any
+from .test_draining import drain
 
 
 def lost(owner_is_back: str = "") -> tuple[World, VsegRecord]:
@@ -49,7 +50,7 @@ def _copies(world: World, *nodes: int) -> list[CopyTarget]:
     return [CopyTarget(node, world.image.brokers[node].store_id) for node in nodes]
 
 
-def _put(world: World, record: VsegRecord) -> None:
+def _put(world: World, record: VsegRecord | StreamletRecord) -> None:
     world.commit(Decision(None, {record.key: record.encode()}))
 
 
@@ -198,6 +199,31 @@ def test_a_living_owner_that_gave_the_streamlet_away_has_not_got_what_was_append
 def test_without_its_disk_an_owner_helps_nobody() -> None:
     world, gone = lost("another")
     assert give_up(world) == [gone.id]
+
+
+@pytest.mark.parametrize("drained", [False, True])
+def test_who_led_it_last_saves_what_it_has_of_what_was_given_up(drained: bool) -> None:
+    """Broker 1 has led both since broker 2, their preferred leader, had gone; it lost its power, and is
+    back, and has of a lost virtual segment what was in synced files. One of them went back to broker 2 to
+    spread them again, which has nothing of that: all of it was lost, and not the end alone (18b, 45)."""
+    world = cluster(5, t=(2, 3, [2, 2]))
+    world.fence(2)
+    for record in (world.streamlet("t", index).recovering(1) for index in (0, 1)):
+        _put(world, record)
+        world.commit_all([record])
+    vseg = world.open(1, 0, 0)
+    _put(world, vseg._replace(end=500, backups=tuple(_copies(world, 3, 4))))
+    world.register(2)
+    for node in (3, 4):
+        world.register(node, store=f"new{node}")
+    world.register(1, power_lost=True)
+    if drained:
+        drain(world, 1)
+    assert give_up(world, vain=True) == [vseg.id]
+    assigned = world.assign()
+    assert [(one.index, one.leader) for one in assigned] == [(0, 1), (1, 1)]
+    world.fence(1)
+    assert {one.leader for one in world.assign()}.isdisjoint({1}), "nobody waits for it"
 
 
 def test_not_named_itself_a_partition_gives_up_nothing_that_may_only_be_away() -> None:
