@@ -404,10 +404,7 @@ class Sealing:
         if not any(rules.topics_in(view.image, view.table, vseg)):
             return Close(vseg.id, vseg.start, ())
         if not here:
-            if not self._is_accepted(view) or rules.may_hold(view.image, view.owner):
-                return None
-            log.error("the loss of all that virtual segment %s held is accepted", vseg.id)
-            return Close(vseg.id, vseg.start, (), True)
+            return self._without_copies(view) if self._is_accepted(view) else None
         if not view.all_told() or any(self._is_reading(view, target) for target in here):
             return None
         if not self._is_accepted(view):
@@ -420,6 +417,16 @@ class Sealing:
         log.error("the loss of what virtual segment %s held beyond %d is accepted", vseg.id, end)
         held = tuple(target for target in here if told[target] >= end)
         return Close(vseg.id, end, held if end > vseg.start else (), True)
+
+    def _without_copies(self, view: _View) -> Close:
+        """No listed copy is here, and an operator gives up what may be lost: where the owner's own files end
+        if these are a copy, in limbo (18b, 24e), else all. One that cannot tell was waited for."""
+        vseg, owner = view.vseg, view.progress.copies.get(view.owner)
+        end = vseg.start
+        if owner is not None and owner.answered and rules.owner_holds(view.image, view.table, vseg):
+            end = rules.sealed_end(vseg.start, [owner.position])
+        log.error("the loss of what virtual segment %s held beyond %d is accepted", vseg.id, end)
+        return Close(vseg.id, end, (), True)
 
     def _is_reading(self, view: _View, target: CopyTarget) -> bool:
         """It may have all of it, and has yet to look whether its file has (24c); not for ever."""

@@ -9,6 +9,7 @@ from kproto.controller.rules import UNCLEAN
 from kproto.controller.sealing import RETRY_SECONDS, Sealing, decide_close
 from kproto.metadata.records import StreamletRecord, config_key, encode_configs
 from kproto.metadata.vlogs import CopyTarget
+from kproto.replica.messages import NOTHING
 
 from .cluster_world import PATIENCE, STALL, World, cluster, nodes, reading
 
@@ -542,6 +543,33 @@ def test_what_no_copy_is_left_of_may_still_be_with_its_owner() -> None:
     world.sealing.accept_loss([asks[0].vseg])
     world.register(owner.node_id)
     assert world.close() == []
+
+
+@pytest.mark.parametrize("answer", [170, NOTHING, None])
+def test_an_operator_can_give_up_what_an_owner_that_is_here_has_lost(answer: int | None) -> None:
+    """The disks of all others are gone, and its own files are in limbo, or it cannot tell: the command was in
+    vain as long as the owner was here, and without it what it had was given up, too."""
+    world = owner_died()
+    vseg = world.table.open_vsegs()[0]
+    for target in vseg.backups:
+        world.register(target.node_id, store=f"new{target.node_id}")
+    world.register(vseg.node_id, power_lost=True)
+    world.plan()
+    world.now += PATIENCE
+    (ask,) = world.plan().asks
+    assert (ask.target.node_id, ask.journal) == (vseg.node_id, True)
+    world.sealing.accept_loss([vseg.id])
+    assert world.close() == [], "it has not answered"
+    if answer is None:
+        world.sealing.failed(ask, world.now)
+        assert world.close() == [], "it may be starting"
+        world.now += PATIENCE
+    else:
+        world.answer(ask, answer, limbo=True)
+    (closed,) = world.close()
+    end = max(vseg.start, answer or 0)
+    assert (closed.end, closed.backups, closed.shortened) == (end, (), True)
+    assert [one.leader for one in world.assign()] == [vseg.node_id], "it has it"
 
 
 def test_a_loss_is_not_taken_when_a_complete_copy_is_there() -> None:
