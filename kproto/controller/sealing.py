@@ -397,14 +397,14 @@ class Sealing:
     def _give_up(self, view: _View) -> Close | None:
         """Copies are in limbo or away, so is the owner, or it cannot help; and the loss is accepted: by an
         operator, or by the configs of its topics when nobody who may have all of it came back for some time.
-        The longest copy of those that are here decides; without one, wait, unless an operator has given up
-        all there was. What no topic has anything in is nobody's loss.
+        The longest copy of those that are here decides, the owner's too; with none that is listed, wait,
+        unless an operator has given up what there was. What no topic has anything in is nobody's loss.
         """
         vseg, progress, here = view.vseg, view.progress, view.here
         if not any(rules.topics_in(view.image, view.table, vseg)):
             return Close(vseg.id, vseg.start, ())
-        if not here:
-            return self._without_copies(view) if self._is_accepted(view) else None
+        if not here and not self._is_accepted(view):
+            return None
         if not view.all_told() or any(self._is_reading(view, target) for target in here):
             return None
         if not self._is_accepted(view):
@@ -413,20 +413,10 @@ class Sealing:
             if progress.away and not view.is_past(progress.away_since + self._loss_patience):
                 return None
         told = {target: progress.copies[target].position for target in here}
-        end = max(vseg.start, *told.values())
+        end = max([_owners_end(view), *told.values()])
         log.error("the loss of what virtual segment %s held beyond %d is accepted", vseg.id, end)
         held = tuple(target for target in here if told[target] >= end)
         return Close(vseg.id, end, held if end > vseg.start else (), True)
-
-    def _without_copies(self, view: _View) -> Close:
-        """No listed copy is here, and an operator gives up what may be lost: where the owner's own files end
-        if these are a copy, in limbo (18b, 24e), else all. One that cannot tell was waited for."""
-        vseg, owner = view.vseg, view.progress.copies.get(view.owner)
-        end = vseg.start
-        if owner is not None and owner.answered and rules.owner_holds(view.image, view.table, vseg):
-            end = rules.sealed_end(vseg.start, [owner.position])
-        log.error("the loss of what virtual segment %s held beyond %d is accepted", vseg.id, end)
-        return Close(vseg.id, end, (), True)
 
     def _is_reading(self, view: _View, target: CopyTarget) -> bool:
         """It may have all of it, and has yet to look whether its file has (24c); not for ever."""
@@ -461,6 +451,15 @@ class Sealing:
             if due and view.is_to_be_asked(view.owner):
                 asks.append(Ask(vseg.id, view.owner, fence, True))
         return asks
+
+
+def _owners_end(view: _View) -> int:
+    """How far the owner's own files go if they are a copy, in limbo (18b, 24e), else the start. One that
+    cannot tell was waited for."""
+    owner = view.progress.copies.get(view.owner)
+    if owner is None or not owner.answered or not rules.owner_holds(view.image, view.table, view.vseg):
+        return view.vseg.start
+    return rules.sealed_end(view.vseg.start, [owner.position])
 
 
 def _waiting_for(image: MetadataImage, vseg: VsegRecord, progress: _Progress) -> str:

@@ -572,6 +572,22 @@ def test_an_operator_can_give_up_what_an_owner_that_is_here_has_lost(answer: int
     assert [one.leader for one in world.assign()] == [vseg.node_id], "it has it"
 
 
+@pytest.mark.parametrize("end", [160, 200])
+def test_of_copies_in_limbo_that_of_the_owner_decides_too_where_it_is_the_longest(end: int) -> None:
+    """All lost their power. What it had beyond the others was given up, though it was here with that."""
+    world = both_in_limbo()
+    vseg = world.table.open_vsegs()[0]
+    world.register(vseg.node_id, power_lost=True)
+    world.now += PATIENCE
+    (ask,) = world.plan().asks
+    assert ask.journal
+    world.sealing.accept_loss([vseg.id])
+    world.answer(ask, end, limbo=True)
+    (closed,) = world.close()
+    expected = (200, ()) if end == 200 else (170, vseg.backups[:1])
+    assert (closed.end, closed.backups, closed.shortened) == (*expected, True)
+
+
 def test_a_loss_is_not_taken_when_a_complete_copy_is_there() -> None:
     world = owner_died()
     first, second = world.plan().asks
