@@ -15,6 +15,7 @@ from kproto.controller import rules
 from kproto.controller.decision import Decision, carry_out
 from kproto.controller.giving_up import decide_give_up, told, who_lack
 from kproto.controller.moves import Wish, decide_moves
+from kproto.controller.sources import alike
 from kproto.errors import ErrorCode, KafkaError
 from kproto.metadata import MetadataImage
 from kproto.metadata.records import MOVED, ONLINE, StreamletRecord
@@ -183,14 +184,15 @@ def _is_elected(image: MetadataImage, kind: ElectionType, before: StreamletRecor
 
 def losses(image: MetadataImage, table: VlogTable, records: Sequence[StreamletRecord]) -> list[VsegId]:
     """Virtual segments that may hold something of them and wait for their ends, which they wait for."""
-    found = {
+    different = {alike(image, one): one for one in records}.values()  # there may be thousands
+    return [
         vseg.id
-        for record in records
-        for epoch in dict.fromkeys(record.sources)
-        for vseg in table.of_owner(epoch)
-        if rules.is_sealing(image, vseg) and rules.is_for(image, table, record, vseg)
-    }
-    return sorted(found)
+        for vseg in table.open_vsegs()
+        if rules.is_sealing(image, vseg)
+        and any(
+            vseg.id.owner_epoch in one.sources and rules.is_for(image, table, one, vseg) for one in different
+        )
+    ]
 
 
 def decide_unregister(image: MetadataImage, table: VlogTable, node_id: int) -> Decision[None]:
