@@ -326,7 +326,7 @@ class SessionCache:
             self._charge(more * BYTES_EACH)
 
     def _make_room(self, size: int, now: float) -> bool:
-        if self.slots <= 0:
+        if self.slots <= 0 or size > self._most:
             return False
         while len(self._sessions) >= self.slots or self.partitions + size > self._most:
             oldest = next(iter(self._sessions.values()))

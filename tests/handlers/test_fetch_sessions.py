@@ -287,3 +287,12 @@ def test_all_sessions_together_have_a_bound(monkeypatch: pytest.MonkeyPatch):
     assert error_of(cache, three, 1) is ErrorCode.FETCH_SESSION_ID_NOT_FOUND
     assert opened(cache, 0, 1, 2, 3, 4, now=late + 3) > 0
     assert (len(cache), cache.partitions, cache.evictions) == (2, 6, 3)
+
+
+def test_what_is_larger_than_all_sessions_may_be_gets_none():
+    cache = SessionCache(10, most=2)
+    assert opened(cache, 0, 1, 2) == 0, "there is nothing that could make room"
+    one = opened(cache, 0)
+    late = EVICTION_SECONDS + 1
+    assert opened(cache, 0, 1, 2, now=late) == 0
+    assert cache.open(one, 1, False, [], [], late).session_id == one, "nobody makes room in vain"
