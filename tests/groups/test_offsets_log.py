@@ -43,6 +43,47 @@ def test_all_writes_of_one_turn_leave_as_one_batch() -> None:
     run(scenario())
 
 
+def test_what_is_replaced_in_its_turn_is_not_written_and_ends_with_what_replaces_it() -> None:
+    async def scenario() -> None:
+        port = MemoryLog(auto=False)
+        log = keyed(port)
+        done: list[str] = []
+
+        def put(name: str, *keys: bytes) -> None:
+            log.put([(key, name.encode()) for key in keys], lambda code: done.append(f"{name} {code.name}"))
+
+        for i in range(3):
+            put(f"group {i}", b"g")
+        put("other", b"o")
+        put("both", b"o", b"g")
+        put("last", b"g")
+        put("last but one", b"h")
+        put("group", b"g")
+        assert len(log._queue) == 5
+        idle: asyncio.Future[ErrorCode] = asyncio.get_running_loop().create_future()
+        log.when_idle(idle)
+        await asyncio.sleep(0)
+        assert port.partition(0).end == 6
+        assert not done
+        assert sorted(log.keys_underway()) == [b"g", b"h", b"o"]
+        port.partition(0).sync()
+        names = ["group 0", "group 1", "group 2", "other", "both", "last but one", "last", "group"]
+        assert done == [f"{name} NONE" for name in names]
+        assert idle.done()
+        assert log.idle
+        assert not log.keys_underway()
+        assert await reload(port) == {b"g": b"group", b"h": b"last but one", b"o": b"both"}
+        put("refused", b"g")
+        put("refused, too", b"g")
+        log.close()
+        await asyncio.sleep(0)
+        assert done[-2:] == ["refused NOT_LEADER_OR_FOLLOWER", "refused, too NOT_LEADER_OR_FOLLOWER"]
+        assert log.idle
+        assert not log.keys_underway()
+
+    run(scenario())
+
+
 def test_large_writes_are_split_between_batches_never_inside() -> None:
     async def scenario() -> None:
         port = MemoryLog()
@@ -66,7 +107,8 @@ def test_no_batch_is_larger_than_the_log_takes_and_one_refused_write_takes_no_ot
             log.put([(b"k%d" % (i % 100), bytes(i))], done.append)
             if i == 500:
                 log.put([(b"large", bytes(10_000))], done.append)
-        await asyncio.sleep(0)
+            if i % 100 == 99:
+                await asyncio.sleep(0)
         assert done.count(ErrorCode.NONE) == 1000
         assert done.count(ErrorCode.MESSAGE_TOO_LARGE) == 1
         while not log.checkpoints:

@@ -2,6 +2,8 @@
 
 Writes are queued and leave as one batch per turn of the event loop, so commits are cheap when many arrive.
 ``live`` holds the newest durable value of every key, as bytes; loading replays the log into it.
+Of several writes of one key alone in the same turn only the last one leaves, and all of them end with it:
+each static member that returns has all of its group written, and 300 restart together.
 
 The log does not grow for ever: when garbage exceeds a bound, or has been there for long, a *checkpoint*
 rewrites every live value that still lies before the *cut* (the log end when it began) at the head and then
@@ -114,6 +116,8 @@ class _Write(NamedTuple):
     sequence: int
     pairs: Sequence[Pair]
     done: Done | None
+    replaced: list[tuple[int, Done | None]]
+    """Sequence numbers of earlier writes of the same key, which end with this one, and what to call then."""
 
 
 class KeyedLog:
@@ -133,7 +137,10 @@ class KeyedLog:
         self._port = port
         self._wall_ms = wall_ms
         self._garbage_limit = GARBAGE_BYTES if garbage_bytes is None else garbage_bytes
-        self._queue: list[_Write] = []
+        self._queue: dict[int, _Write] = {}
+        """By sequence number, in order."""
+        self._alone: dict[bytes, int] = {}
+        """Key -> number of the queued write that has nothing else, where no later one has it among others."""
         self._flush_scheduled = False
         self._sequence = 0
         self._open: dict[int, None] = {}
@@ -195,12 +202,26 @@ class KeyedLog:
         check(len(pairs) > 0, "a write to __consumer_offsets without records; who asked for it?")
         self._sequence += 1
         self._open[self._sequence] = None
-        self._queue.append(_Write(self._sequence, pairs, done))
+        self._queue[self._sequence] = _Write(self._sequence, pairs, done, self._replaced(pairs))
         for key, _ in pairs:
             self._underway[key] = self._underway.get(key, 0) + 1
         if not self._flush_scheduled:
             self._flush_scheduled = True
             asyncio.get_running_loop().call_soon(self._flush)
+
+    def _replaced(self, pairs: Sequence[Pair]) -> list[tuple[int, Done | None]]:
+        """Take the queued write out that the next one, of ``pairs``, makes superfluous."""
+        numbers = [self._alone.pop(key, None) for key, _ in pairs]
+        if len(pairs) > 1:  # what ends with it may have to end before it: a group that is deleted
+            return []
+        key = pairs[0][0]
+        self._alone[key] = self._sequence
+        if numbers[0] is None:
+            return []
+        before = self._queue.pop(numbers[0])
+        self._underway[key] -= 1
+        before.replaced.append((before.sequence, before.done))
+        return before.replaced
 
     @property
     def room(self) -> int:
@@ -230,7 +251,9 @@ class KeyedLog:
 
     def _flush(self) -> None:
         self._flush_scheduled = False
-        writes, self._queue = self._queue, []
+        writes = list(self._queue.values())
+        self._queue.clear()
+        self._alone.clear()
         if self._closed:
             self._finish(writes, ErrorCode.NOT_LEADER_OR_FOLLOWER)
             return
@@ -267,10 +290,12 @@ class KeyedLog:
                     self._underway[key] = left
                 else:
                     del self._underway[key]
-            del self._open[write.sequence]
-        for write in writes:
-            if write.done is not None:
-                write.done(code)
+        ended = [one for write in writes for one in (*write.replaced, (write.sequence, write.done))]
+        for sequence, _ in ended:
+            del self._open[sequence]
+        for _, done in ended:
+            if done is not None:
+                done(code)
         oldest = next(iter(self._open), self._sequence + 1)
         for waiter, _ in list(takewhile(lambda each: each[1] < oldest, self._idle_waiters.items())):
             del self._idle_waiters[waiter]
