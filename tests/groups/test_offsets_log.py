@@ -2,7 +2,7 @@
 
 import asyncio
 import random
-from collections.abc import Coroutine
+from collections.abc import Callable, Coroutine
 from typing import Any
 
 import pytest
@@ -115,6 +115,39 @@ def test_no_batch_is_larger_than_the_log_takes_and_one_refused_write_takes_no_ot
             await asyncio.sleep(0)
         assert log.checkpoints == 1
         assert len(await reload(port)) == 100
+
+    run(scenario())
+
+
+def test_a_write_that_fails_in_a_way_nobody_expects_ends() -> None:
+    """Groups wait for what they store without a deadline, and who asks for offsets for what is under way."""
+
+    class Full(MemoryLog):
+        failures = 1
+
+        def append(
+            self, index: int, batch: bytearray, done: Callable[[int, KafkaError | None], None]
+        ) -> None:
+            if self.failures:
+                self.failures -= 1
+                raise MemoryError
+            super().append(index, batch, done)
+
+    async def scenario() -> None:
+        port = Full()
+        port.most = 1000
+        log = keyed(port)
+        done: list[ErrorCode] = []
+        log.put([(b"first", bytes(700))], done.append)
+        log.put([(b"second", bytes(700))], done.append)
+        await asyncio.sleep(0)
+        assert done == [ErrorCode.KAFKA_STORAGE_ERROR, ErrorCode.NONE]
+        assert log.idle
+        assert not log.keys_underway()
+        log.put([(b"first", b"again")], done.append)
+        await asyncio.sleep(0)
+        assert done[2:] == [ErrorCode.NONE]
+        assert (await reload(port)).keys() == {b"first", b"second"}
 
     run(scenario())
 

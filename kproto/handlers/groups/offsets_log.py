@@ -23,6 +23,7 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Sequence
+from functools import partial
 from itertools import takewhile
 from typing import NamedTuple, Protocol
 
@@ -263,26 +264,38 @@ class KeyedLog:
 
     def _append(self, writes: list[_Write]) -> None:
         pairs = [pair for write in writes for pair in write.pairs]
-        now_ms = self._wall_ms()
-        batch = build_batch(Record(key, value, now_ms) for key, value in pairs)
-
-        def done(base_offset: int, error: KafkaError | None) -> None:
-            code = ErrorCode.NONE if error is None else error.code
-            if code in WRITTEN:
-                self._log_bytes += len(batch)
-                if base_offset >= self._cut:
-                    self._bytes_after_cut += len(batch)
-                    self._whole = self._whole and not error and not self._port.lacks_copies(self.index)
-                for offset, (key, value) in enumerate(pairs, base_offset):
-                    self._apply(offset, key, value)
-            self._finish(writes, code)
-
         try:
-            self._port.append(self.index, batch, done)
+            now_ms = self._wall_ms()
+            batch = build_batch(Record(key, value, now_ms) for key, value in pairs)
+            self._port.append(self.index, batch, partial(self._appended, writes, pairs, len(batch)))
         except KafkaError as error:
             self._finish(writes, error.code)
+        except Exception:  # for want of memory, say: nobody would ever hear of these writes again
+            _log.exception("a write to __consumer_offsets-%d failed", self.index)
+            self._finish(writes, ErrorCode.KAFKA_STORAGE_ERROR)
+
+    def _appended(
+        self,
+        writes: list[_Write],
+        pairs: list[Pair],
+        size: int,
+        base_offset: int,
+        error: KafkaError | None,
+    ) -> None:
+        """What became of a batch of ``size`` bytes."""
+        code = ErrorCode.NONE if error is None else error.code
+        if code in WRITTEN:
+            self._log_bytes += size
+            if base_offset >= self._cut:
+                self._bytes_after_cut += size
+                self._whole = self._whole and not error and not self._port.lacks_copies(self.index)
+            for offset, (key, value) in enumerate(pairs, base_offset):
+                self._apply(offset, key, value)
+        self._finish(writes, code)
 
     def _finish(self, writes: list[_Write], code: ErrorCode) -> None:
+        if writes[0].sequence not in self._open:  # what follows it failed
+            return
         for write in writes:
             for key, _ in write.pairs:
                 left = self._underway[key] - 1
