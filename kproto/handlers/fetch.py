@@ -390,8 +390,17 @@ class _Fetch:
     # --- answering ---------------------------------------------------------------------------------
 
     def _answer(self) -> None:
-        """End all waiting and answer with what was read last, loading ranges first."""
+        """End all waiting and answer with what was read last. When that fails the connection ends, which
+        waits for nothing else; others, whose time is over, too, are answered all the same."""
         self._stop_waiting()
+        try:
+            self._answer_now()
+        except Exception:
+            log.exception("an answer could not be made")
+            self._exchange.connection.close("internal error")
+
+    def _answer_now(self) -> None:
+        """Answer, loading ranges first."""
         if self._in_memory:
             self._send({})
             return

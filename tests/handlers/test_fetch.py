@@ -10,6 +10,7 @@ import pytest
 from conftest import Kafka, chunk_of, fetch_request, produce_request, producer
 
 from kproto.errors import ErrorCode
+from kproto.handlers import fetch
 from kproto.log.partition import Partition
 from kproto.metadata import MetadataImage
 from kproto.net.budget import MemoryBudget
@@ -256,6 +257,25 @@ def test_an_answer_that_cannot_be_made_gives_back_its_memory(tmp_path, monkeypat
         assert offsets(one(kafka.fetch(topic_id, (0, 0), partition_max_bytes=1))) == [0]
     assert max(held) > 100_000
     assert sum(held) == 0
+
+
+def test_an_answer_that_cannot_be_made_when_the_time_is_over_is_that_clients_alone(monkeypatch):
+    make, failures = fetch.answer, [MemoryError()]
+
+    def answer(*args: object) -> object:
+        if failures:
+            raise failures.pop()
+        return make(*args)
+
+    with kafka_broker() as broker, Kafka(broker.host, broker.port) as kafka:
+        name, _ = kafka.create()
+        monkeypatch.setattr(fetch, "answer", answer)
+        with Kafka(broker.host, broker.port) as first, Kafka(broker.host, broker.port) as other:
+            for client in (first, other):
+                client.send(1, 12, fetch_request(name, (0, 0), max_wait_ms=500))
+            with pytest.raises(ConnectionError, match=r"closed|reset"):
+                first.receive()
+            assert other.receive().error_code == 0
 
 
 def test_not_everything_that_is_in_files_is_loaded_for_one_answer(tmp_path, monkeypatch):
