@@ -134,8 +134,7 @@ class BlockPool:
             return Block(free.pop(), size_class, size)
         if not self._may_grow(size):
             return None
-        self.used += size
-        return Block(bytearray(size), size_class, size)
+        return self._new(size_class, size)
 
     def take_large(self, size: int) -> Block | None:
         """A block for one chunk larger than the largest class; None as in `take`."""
@@ -143,8 +142,13 @@ class BlockPool:
             self._reclaim(size, -1)
             if not self._may_grow(size):
                 return None
+        return self._new(-1, size)
+
+    def _new(self, size_class: int, size: int) -> Block:
+        """Counted when it is there: MemoryError passes through."""
+        block = Block(bytearray(size), size_class, size)
         self.used += size
-        return Block(bytearray(size), -1, size)
+        return block
 
     def adopt(self, chunk: memoryview) -> Block | None:
         """Make memory that its owner gives away a block, without copying; None as in `take`.

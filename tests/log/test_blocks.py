@@ -31,6 +31,21 @@ def test_memory_is_reused_when_nobody_looks() -> None:
     assert blocks.used == SIZES[0]
 
 
+def test_memory_that_there_is_not_does_not_count(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Else nothing could be stored any more once there is memory again."""
+    blocks = pool()
+
+    def failing(size: int) -> bytearray:
+        raise MemoryError(size)
+
+    with monkeypatch.context() as patched:
+        patched.setattr("kproto.log.blocks.bytearray", failing, raising=False)
+        for take in (blocks.take, blocks.take_large):
+            with pytest.raises(MemoryError):
+                take(len(SIZES) - 1)
+    assert blocks.used == 0
+
+
 def test_memory_that_is_being_sent_rests() -> None:
     blocks = pool()
     first = blocks.take(0)
