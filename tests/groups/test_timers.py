@@ -24,6 +24,25 @@ def run(scenario: Coroutine[Any, Any, None]) -> None:
     asyncio.run(asyncio.wait_for(scenario, 120))
 
 
+def test_who_fails_when_woken_is_woken_again_and_keeps_nobody_asleep() -> None:
+    async def scenario() -> None:
+        woken: list[str] = []
+
+        def wake(sleeper: Sleeper) -> None:
+            assert isinstance(sleeper, Nap)
+            woken.append(sleeper.name)
+            if woken == ["first"]:
+                raise MemoryError
+
+        timers = Timers(VirtualClock(asyncio.get_running_loop()), wake)  # type: ignore[arg-type]
+        for name, at_ms in (("first", 10), ("second", 10), ("third", 30)):
+            timers.schedule(Nap(name), at_ms)
+        await asyncio.sleep(60)
+        assert woken == ["first", "second", "third", "first"]
+
+    run_virtual(scenario())
+
+
 class _Working(SystemClock):
     """Time goes on while somebody works, too."""
 

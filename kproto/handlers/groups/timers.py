@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import asyncio
 import heapq
+import logging
 from collections import deque
 from collections.abc import Callable
 from typing import Final, Protocol
@@ -12,6 +13,8 @@ from typing import Final, Protocol
 from kproto.clock import Clock
 from kproto.errors import ErrorCode
 from kproto.handlers.groups.group import NEVER
+
+log = logging.getLogger(__name__)
 
 STALL_MS: Final = 1_000
 GRACE_MS: Final = 250
@@ -95,7 +98,11 @@ class Timers:
             at_ms, _, sleeper = heapq.heappop(self._heap)
             if sleeper.scheduled_at == at_ms:
                 sleeper.scheduled_at = NEVER
-                self._wake(sleeper)
+                try:
+                    self._wake(sleeper)
+                except Exception:  # for want of memory, say: the others would sleep on
+                    log.exception("a group failed when it was woken")
+                    self.schedule(sleeper, now_ms + STALL_MS)
             else:
                 self._skipped = max(self._skipped - 1, 0)
         if self._heap and self._heap[0][0] < self._handle_at:
