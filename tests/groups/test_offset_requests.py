@@ -8,6 +8,7 @@ import pytest
 from kproto.errors import ErrorCode
 from kproto.handlers.groups import offsets, records
 from kproto.handlers.groups.records import partition_of
+from kproto.handlers.groups.shard import Shard
 from kproto.handlers.repeats import MOST_REPEATS
 from kproto.wire.generated.offset_commit import OffsetCommitRequestPartition, OffsetCommitRequestTopic
 from kproto.wire.generated.offset_delete import OffsetDeleteRequestPartition, OffsetDeleteRequestTopic
@@ -19,6 +20,7 @@ from kproto.wire.generated.offset_fetch import (
 from tests.groups.test_coordinator import (
     commit,
     everything,
+    fetched,
     join,
     partitions,
     stable_member,
@@ -244,3 +246,22 @@ async def asked_for(
     assert answer.error_code == 0
     (topic,) = answer.topics
     return {part.partition_index: (part.error_code, part.committed_offset) for part in topic.partitions}
+
+
+@scenario("t", offsets_retention_minutes="1", offsets_retention_check_interval_ms="60000")
+async def test_offsets_expire_though_that_failed_before(world: World) -> None:
+    await world.call(FIND, 3, key="g")
+    await commit(world, "g", 1)
+    (shard,) = [one for one in await world.groups.all_shards() if one.entries]
+    expire, failures = shard.expire, [MemoryError()]
+
+    def failing(group_id: str, retention_ms: int) -> None:
+        if failures:
+            raise failures.pop()
+        expire(group_id, retention_ms)
+
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(Shard, "expire", lambda _, *args: failing(*args))
+        await asyncio.sleep(200)
+    assert not failures
+    assert await fetched(world, "g") == -1

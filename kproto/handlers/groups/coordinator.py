@@ -376,10 +376,13 @@ class GroupCoordinator:
         await asyncio.sleep(BACKGROUND_LOAD_DELAY_S)
         interval_s = self.settings.offsets_retention_check_interval_ms / 1000
         while True:
-            await self._load_one_by_one()
-            if not self._terms.keys() <= self._shards.keys():
-                log.warning("not all groups can be loaded yet")
-            await self.expire_offsets()
+            try:
+                await self._load_one_by_one()
+                if not self._terms.keys() <= self._shards.keys():
+                    log.warning("not all groups can be loaded yet")
+                await self.expire_offsets()
+            except Exception:  # for want of memory, say: it is tried again
+                log.exception("looking after the groups failed")
             await asyncio.sleep(interval_s)
 
     async def _load_one_by_one(self) -> None:
