@@ -145,6 +145,15 @@ class Checkpointing:
         self.deletions.newest += 1
         self.write_soon()
 
+    def note_gap(self, partition: Partition) -> None:
+        """What was deleted of ``partition`` was not all in files: what comes behind it does not connect with
+        what is there, for a start that does not know of the deletion. So one after a kill knows at once: what
+        is written to files alone (`Pusher`) is in no journal. A full disk has space held for it."""
+        try:
+            self.note_down([partition])
+        except OSError as error:  # the next tick tries again
+            self._trouble.failed(error.strerror)
+
     def forget(self, partition: Partition) -> None:
         """``partition`` is no longer here, or was never opened."""
         self._changed.pop(partition, None)

@@ -687,9 +687,11 @@ class Partition:
             self.roll_group()
         if self.copies == 1 or self.only_here:
             kept_producers.keep(self)
-        self._drop_groups_below(offset)
+        unwritten = self._drop_groups_below(offset)
         self.epochs.cut_front(offset)
         self.manager.checkpointing.sync_soon(self)
+        if unwritten:
+            self.manager.checkpointing.note_gap(self)
         self.notify()
 
     def remove_dead_groups(self) -> None:
@@ -739,8 +741,9 @@ class Partition:
             self.segments[0].group.first_ts,
         )
 
-    def _drop_groups_below(self, offset: int) -> None:
-        """Groups whose end is at or below ``offset`` leave the partition; their files are removed later."""
+    def _drop_groups_below(self, offset: int) -> bool:
+        """Groups that end at or below ``offset`` leave the partition; their files are removed later. Returns
+        whether some of that was in no file."""
         keep = 0
         before = None
         for i, segment in enumerate(self.segments):
@@ -750,8 +753,9 @@ class Partition:
                 keep = i
             before = segment
         if not keep:
-            return
+            return False
         dropped = self.segments[:keep]
+        unwritten = any(segment.flushed < segment.size for segment in dropped)
         del self.segments[:keep], self.bases[:keep]
         self.settled = max(self.settled - keep, 0)
         if self.dirty_from >= 0:
@@ -759,6 +763,7 @@ class Partition:
         for segment in dropped:
             segment.drop()
         self.manager.discard(self, dropped)
+        return unwritten
 
     def close_deleted(self, lost: bool = False) -> None:
         """The topic is gone, or another broker leads (``lost``): give up memory, tell the waiters."""

@@ -585,3 +585,25 @@ def test_a_large_batch_that_was_written_in_part_is_nothing(
     node.kill()
     assert node.partition(*key).log_end_offset == 2
     node.die()
+
+
+def test_a_kill_takes_nothing_behind_deleted_records_that_were_in_no_file(tmp_path: Path) -> None:
+    """What is written to its file alone is in none of the journals; a start that does not know of the
+    deletion misses what went before it, and cuts off what lies behind."""
+    node = Node(tmp_path, PowerDisk())
+    node.start()
+    key = ("memory", 0)
+    partition = node.partition(*key)
+    node.send(partition, key, b"a" * 500)
+    node.logs.flushing.flush_all()
+    node.send(partition, key, b"b" * 500)
+    node.loop.turn()
+    assert partition.delete_records(-1) == 2
+    node.send(partition, key, b"c" * 90_000)
+    node.loop.turn()
+    assert node.acked[key] == 3
+    node.die()
+    node.left_as = LeftAs.KILLED
+    node.start()
+    assert node.partition(*key).log_end_offset == 3
+    node.die()
