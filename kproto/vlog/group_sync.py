@@ -38,6 +38,7 @@ class GroupSync:
         "_poison",
         "_running",
         "_since",
+        "_syncing",
         "_worker",
         "syncs",
     )
@@ -51,6 +52,8 @@ class GroupSync:
         self._ends: dict[Any, int] = {}
         self._files: dict[JournalFile, int] = {}
         """Files with unsynced frames, and up to which position."""
+        self._syncing: dict[JournalFile, int] = {}
+        """The thread is at these."""
         self._older: dict[LogSegment, None] = {}
         """Segment files with what partitions had before they came here: synced first."""
         self._deadline = float("inf")
@@ -96,8 +99,11 @@ class GroupSync:
             self._start()
 
     def close(self) -> None:
-        """Begin no other sync: the files are about to be closed."""
+        """Begin no other sync: the files are about to be closed, when the thread has done. Nor do they stay
+        for one: what is in synced segment files needs none."""
         self._closed = True
+        self._unpin(self._files)
+        self._unpin(self._syncing)
 
     def _arm(self, at: float) -> None:
         if at < self._deadline:
@@ -116,17 +122,20 @@ class GroupSync:
         self._running = True
         self._left = False
         self._deadline = float("inf")
-        files, self._files = self._files, {}
+        self._syncing, self._files = self._files, {}
         older, self._older = self._older, {}
         covered = dict(self._ends)
-        self._worker.submit(partial(_sync_all, (*older, *files)), partial(self._done, files, covered))
+        self._worker.submit(partial(_sync_all, (*older, *self._syncing)), partial(self._done, covered))
 
-    def _done(
-        self, files: Mapping[JournalFile, int], covered: Mapping[Any, int], error: BaseException | None
-    ) -> None:
-        self._running = False
+    @staticmethod
+    def _unpin(files: dict[JournalFile, int]) -> None:
         for file in files:
             file.pins -= 1
+        files.clear()
+
+    def _done(self, covered: Mapping[Any, int], error: BaseException | None) -> None:
+        self._running = False
+        self._unpin(self._syncing)
         if error is not None:
             self._poison(f"group fdatasync of the journal: {error}")
             return

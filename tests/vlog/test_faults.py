@@ -278,9 +278,10 @@ def test_many_virtual_logs_share_a_small_journal(tmp_path: Path, loop: TestLoop)
     world.manager.close()
 
 
-def test_a_clean_end_leaves_no_journal(tmp_path: Path, loop: TestLoop) -> None:
+@pytest.mark.parametrize("timed", [{}, {"flush__messages": "1000"}, {"flush__ms": "3600000"}])
+def test_a_clean_end_leaves_no_journal(tmp_path: Path, loop: TestLoop, timed: dict[str, str]) -> None:
     world = World.start(str(tmp_path), loop, **SMALL)
-    part = world.partition()
+    part = world.partition(**timed)
     for _ in range(50):
         part.append(50_000)
         loop.until(lambda: part.vlog.durable == part.vlog.end)
