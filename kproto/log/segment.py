@@ -342,7 +342,8 @@ class Segment:
         on: it ends there. What is behind is read from other brokers, or is an error: nobody may be led past
         it.
 
-        What the journal was told to be in the file stays told.
+        What the journal was told to be in the file stays told. What was deleted is no loss: it may never have
+        got to its file.
         """
         partition = self.partition
         partition.manager.suspects.append(self)
@@ -350,7 +351,7 @@ class Segment:
             return  # memory has it
         if self.torn_end < 0:
             self.torn_end = self.next_offset
-            if not partition.has_other_copies:
+            if not partition.has_other_copies and self.torn_end > partition.log_start_offset:
                 log.error(
                     "%s-%d: offsets %d to %d are missing in %s from byte %d on, and there is no other copy: "
                     "reads of them fail (KAFKA_STORAGE_ERROR), what comes behind begins at offset %d",

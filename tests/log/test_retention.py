@@ -290,3 +290,22 @@ def test_a_partition_that_was_opened_again_is_as_large_as_it_is(tmp_path: Path) 
     log.manager.apply_image(log.image())
     log.tick(40.0)
     assert log.partition().size_bytes() < 2_100_000
+
+
+def test_deleted_records_that_were_in_no_file_are_not_said_to_be_lost(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    log = Log(tmp_path)
+    partition = log.partition()
+    partition.append(batch(b"a"))
+    assert partition.flush()
+    partition.append(batch(b"b"))
+    assert partition.delete_records(-1) == 2
+    partition.append(batch(b"c"))
+    assert partition.flush()
+    log.tick(10.0)
+    assert len(files(log)) == 2, "the deleted one goes in a minute"
+    log.restart(LeftAs.KILLED)
+    partition = log.partition()
+    assert (partition.log_start_offset, partition.log_end_offset) == (2, 3)
+    assert caplog.messages == []
