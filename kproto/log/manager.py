@@ -28,7 +28,7 @@ from kproto.log.checkpointing import SYNC_ALL_FROM, Checkpointing, sync_all, syn
 from kproto.log.files import STREAMS, OpenFiles, partition_directory, stream_directory
 from kproto.log.flushing import Flushing
 from kproto.log.leadership import Leadership
-from kproto.log.opening import open_partition
+from kproto.log.opening import has_more_files, open_partition
 from kproto.log.partition import Partition
 from kproto.log.reader import IndexCache
 from kproto.log.stream import Stream
@@ -671,12 +671,37 @@ class LogManager:
         if len(self._proving) > SYNC_ALL_FROM:
             os.sync()
 
+    def _open_unknown(self) -> bool:
+        """After a kill: partitions that have files of which the checkpoint does not know, and that nobody has
+        opened since. The next start believes it without a look at their directories. False: one cannot be
+        opened."""
+        if self.checkpointing.exact or not self.checkpointing.file.exact:
+            return True
+        for topic_id, partitions in self._known_at_start.items():
+            for index in range(partitions):
+                streamlet = self.leadership.streamlet(topic_id, index)
+                mine = streamlet is not None and not streamlet.sources and self.leadership.is_here(streamlet)
+                if not mine or self.opened(topic_id, index) is not None:
+                    continue
+                entry, directory = (
+                    self.checkpointing.file.get(topic_id, index),
+                    self.directory_of(topic_id, index),
+                )
+                try:
+                    if has_more_files(self.disk, directory, entry):
+                        self.open(topic_id, index)
+                except (OSError, KafkaError) as error:
+                    log.warning("the stop is not clean: %s cannot be opened: %s", directory, error)
+                    return False
+        return True
+
     def close(self) -> bool:
         """A clean stop: everything into files, synced, a last checkpoint. False, so not to be marked as one,
         when that failed or an earlier process left journal chunks that nobody opened."""
         left = self.trash.close()
+        clean = self._open_unknown()
         opened = {(one.topic_id, one.index): one for one in self.partitions_open()}
-        clean = self.flushing.flush_all() and not self.unopened.has_runs
+        clean = self.flushing.flush_all() and clean and not self.unopened.has_runs
         try:
             sync_all(opened.values())
             self.checkpointing.sync_others(opened, self.directory_of, self.above)

@@ -26,6 +26,7 @@ from kproto.wire.batch import CRC_FROM, HEADER, HEADER_SIZE, LENGTH_OVERHEAD, ho
 from kproto.wire.crc import crc32c
 
 if TYPE_CHECKING:
+    from kproto.disk import Disk
     from kproto.log.checkpoint import Entry
     from kproto.log.partition import Partition
     from kproto.log.ports import JournalRun
@@ -143,12 +144,25 @@ def _synced_end(segment: Segment) -> int:
 
 def _names(partition: Partition, entry: Entry | None, exact: bool) -> list[SegmentName]:
     """The segments on disk, oldest first."""
-    if exact:
-        if entry is None or (entry.closed == 0 and entry.flushed == 0):
-            return []
-        if entry.closed == 0:
-            return [SegmentName(entry.group_base, entry.number, entry.base_offset)]
-    return sorted(names_in(partition), key=by_offset)
+    told = _told(entry) if exact else None
+    return sorted(names_in(partition), key=by_offset) if told is None else told
+
+
+def _told(entry: Entry | None) -> list[SegmentName] | None:
+    """The segments that ``entry`` tells of, if it is right; None: the directory has to be listed."""
+    if entry is None or (entry.closed == 0 and entry.flushed == 0):
+        return []
+    return [SegmentName(entry.group_base, entry.number, entry.base_offset)] if entry.closed == 0 else None
+
+
+def has_more_files(disk: Disk, directory: str, entry: Entry | None) -> bool:
+    """Whether a start that takes ``entry`` for right would miss segments: a process was killed before its
+    next checkpoint. OSError passes through."""
+    told = _told(entry)
+    if told is None:
+        return False
+    found = (parse_name(file) for file in disk.listdir(directory))
+    return any(name is not None and name not in told for name in found)
 
 
 def names_in(partition: Partition) -> list[SegmentName]:

@@ -607,3 +607,29 @@ def test_a_kill_takes_nothing_behind_deleted_records_that_were_in_no_file(tmp_pa
     node.start()
     assert node.partition(*key).log_end_offset == 3
     node.die()
+
+
+def test_what_two_kills_left_in_files_before_a_checkpoint_is_there_after_a_clean_stop(tmp_path: Path) -> None:
+    """The first one came before the partition was in a checkpoint; the process after it gave the journal
+    back, for all is in a synced file, and the next one had no reason to open the partition. The checkpoint
+    of its clean stop was believed, and the partition was empty."""
+    node = Node(tmp_path, PowerDisk())
+    node.start()
+    key = ("memory", 0)
+    node.send(node.partition(*key), key, b"a" * 90_000)
+    node.loop.turn()
+    assert node.acked[key] == 1
+    node.kill()
+    node.clock.advance(5.0)
+    node.loop.until(lambda: (node.drained(), node.vlogs._inherited is None)[1])
+    for left_as in (LeftAs.KILLED, LeftAs.CLEAN):
+        if left_as is LeftAs.CLEAN:
+            assert node.logs.close()
+            node.vlogs.close()
+        else:
+            node.die()
+        node.left_as = left_as
+        node.start()
+    node.verify(node.acked)
+    assert node.partition(*key).log_end_offset == 1
+    node.die()
