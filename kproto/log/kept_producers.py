@@ -125,13 +125,16 @@ def recall(partition: Partition) -> None:
 
 
 def settle(partition: Partition) -> None:
-    """It is open. What is of a longer log, which was lost, is nothing that may be met later."""
+    """It is open. What is of a longer log, whose end was lost, or never in the journal, is nothing that may
+    be met later; what it says of this one is written down instead."""
     partition.producers.reach(partition.log_end_offset)
     if partition.producers.kept is None:
         return
-    partition.producers.kept = None
+    (_, state), partition.producers.kept = partition.producers.kept, None
+    partition.producers.complete(Producers.decode(state), partition.log_end_offset)
     partition.disk.unlink(os.path.join(partition.directory, FILE))
     partition.disk.sync_directory(partition.directory)
+    keep(partition)
 
 
 def replace(partition: Partition, producers: Producers, offset: int) -> None:

@@ -189,6 +189,21 @@ class Producers(dict[int, Producer]):
             self.clear()
             self.update(known)
 
+    def complete(self, others: Producers, end: int) -> None:
+        """The log ends at ``end``; ``others`` are those of a longer one, whose end was lost. What they know
+        of batches below is true of this one, too."""
+        for pid, other in others.items():
+            producer = self.get(pid)
+            if producer is not None and producer.epoch != other.epoch:
+                continue
+            mine = producer.batches if producer is not None else []
+            first = mine[0][2] if mine else end
+            before = [batch for batch in other.batches if batch[2] < first]
+            if before:
+                whole = self[pid] = Producer(other.epoch)
+                for batch in (*before, *mine):
+                    whole.add(*batch)
+
     def expire(self, now_ms: int, after_ms: int) -> int:
         """Forget producers whose newest batch is at least ``after_ms`` old; returns how many."""
         gone = [pid for pid, producer in self.items() if now_ms - producer.last_timestamp >= after_ms]

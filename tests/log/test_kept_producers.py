@@ -99,10 +99,30 @@ def test_what_was_kept_of_a_log_that_was_longer_is_forgotten(tmp_path: Path) -> 
     log.journal.stored[TOPIC_ID, 0] = log.journal.stored[TOPIC_ID, 0][:2]
     log.restart(LeftAs.KILLED)
     assert log.partition().log_end_offset == 2
-    assert not kept(log).exists()
+    assert int.from_bytes(kept(log).read_bytes()[4:12], "big") == 2
     append(log, 5, 0, 1)
     log.restart(LeftAs.KILLED)
     assert append(log, 5, 1) == [(3, True)]
+
+
+def test_what_was_kept_of_a_log_that_was_longer_tells_of_what_is_left(tmp_path: Path) -> None:
+    """The last chunk was on its way to the journal when records were deleted, and the process was killed."""
+    log = Log(tmp_path, {"file.delete.delay.ms": "0"})
+    append(log, 7, 0, 1)
+    append(log, 8, 0)
+    append(log, 7, 2)
+    log.partition().delete_records(3)
+    log.tick(6.0)
+    log.tick(6.0)
+    for path in Path(log.partition().directory).glob("*.chunks"):
+        path.unlink()
+    log.journal.stored.clear()
+    for _ in range(2):
+        log.restart(LeftAs.KILLED)
+        assert (log.partition().log_start_offset, log.partition().log_end_offset) == (3, 3)
+        assert append(log, 7, 0, 1) == [(0, True), (1, True)]
+        assert append(log, 8, 0) == [(2, True)]
+    assert append(log, 7, 2) == [(3, False)]
 
 
 @pytest.mark.parametrize("damage", [b"", b"short", bytes(40)])
