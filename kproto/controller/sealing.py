@@ -66,6 +66,7 @@ class _Copy:
         "failing_since",
         "limbo",
         "position",
+        "process",
         "sure_from",
         "thorough",
         "torn",
@@ -76,7 +77,9 @@ class _Copy:
         self.asked_at = 0.0
         self.failed_at: float | None = None
         self.failing_since: float | None = None
-        """When it was first asked in vain since it is there."""
+        """When it was first asked in vain since it is there..."""
+        self.process = -1
+        """...as this broker epoch."""
         self.answered = False
         self.sure_from = -math.inf
         """When it was asked what it answered last: it was there since."""
@@ -126,6 +129,8 @@ class _Progress:
         for target, copy in self.copies.items():
             broker = image.brokers.get(target.node_id)
             copy.answered &= broker is None or broker.epoch == copy.epoch
+            if broker is not None and broker.epoch != copy.process:  # it was started again, and never away
+                copy.failing_since = None
         if away - self.away:
             self.away_since = now
         self.away = away
@@ -450,6 +455,9 @@ class Sealing:
             due = view.is_past(view.progress.since + patience) and not view.has_told_since(view.owner)
             if due and view.is_to_be_asked(view.owner):
                 asks.append(Ask(vseg.id, view.owner, fence, True))
+        for ask in asks:
+            broker = view.image.brokers.get(ask.target.node_id)
+            view.progress.copy(ask.target).process = -1 if broker is None else broker.epoch
         return asks
 
 

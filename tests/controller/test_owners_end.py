@@ -1,0 +1,34 @@
+"""An owner's own files when the end of what it left open is given up (rules 18b, 21, 22)."""
+
+from __future__ import annotations
+
+from kproto.controller.sealing import RETRY_SECONDS
+
+from .cluster_world import PATIENCE
+from .test_sealing import owner_died
+
+
+def test_an_owner_that_was_started_again_at_once_has_failed_to_answer_nobody_yet() -> None:
+    """It was never seen to be away; as the time of the process before it was over, all that it has was given
+    up while it was starting."""
+    world = owner_died()
+    vseg = world.table.open_vsegs()[0]
+    for target in vseg.backups:
+        world.register(target.node_id, store=f"new{target.node_id}")
+    world.register(vseg.node_id)
+    world.plan()
+    world.now += PATIENCE
+    (ask,) = world.plan().asks
+    world.sealing.accept_loss([vseg.id])
+    world.sealing.failed(ask, world.now)
+    world.now += PATIENCE - 1
+    world.register(vseg.node_id)
+    (ask,) = world.plan().asks
+    world.now += 1
+    assert world.close() == [], "it was asked a second ago"
+    world.sealing.failed(ask, world.now)
+    world.now += RETRY_SECONDS
+    (ask,) = world.plan().asks
+    world.answer(ask, 200)
+    (closed,) = world.close()
+    assert (closed.end, closed.backups, closed.shortened) == (200, (), False)
