@@ -491,7 +491,7 @@ def decide_close(
     image: MetadataImage, table: VlogTable, closes: Sequence[Close]
 ) -> Decision[list[VsegRecord]]:
     """Write the ends of sealing virtual segments; the answer: those that were still sealing, and of which a
-    copy is still there.
+    copy is still there: without a listed one that is its owner (18b).
 
     Copies that did not answer with all of it are on the list no more (rule 15).
     """
@@ -500,7 +500,8 @@ def decide_close(
         vseg = table.vsegs.get(close.vseg)
         if vseg is None or not rules.is_sealing(image, vseg):
             continue
-        if close.copies and not rules.is_any_there(image, close.copies):
+        there = rules.is_any_there(image, close.copies) if close.copies else rules.owner_is_here(image, vseg)
+        if close.end > vseg.start and not there:
             continue
         closed = vseg._replace(end=close.end, backups=close.copies, shortened=close.shortened)
         decision.puts[closed.key] = closed.encode()
