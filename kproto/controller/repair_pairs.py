@@ -119,13 +119,15 @@ def choose_repair(
 
 def _look_for_one(need: _Need, deniers: Iterable[int]) -> Repair | None:
     """Ask who may have a copy yet that is not listed, once each process (`replica.rules.is_spare`): drained
-    brokers, too."""
+    brokers, too. So may who was to have one made in the place of what it is listed for."""
     owner = need.vseg.node_id
-    without = need.denials.others(need.vseg.id)
+    without, takers = need.denials.others(need.vseg.id), need.denials.takers(need.vseg.id)
     able = [
         broker
         for node_id, broker in sorted(need.image.brokers.items())
-        if broker.internal_host and node_id not in deniers and broker.epoch not in without
+        if broker.internal_host
+        and (node_id not in deniers or broker.epoch in takers)
+        and broker.epoch not in without
     ]
     fresh = [broker for broker in able if need.is_fresh(owner, broker)]
     targets = need.spread(fresh or able, [])

@@ -104,6 +104,34 @@ def test_who_was_to_make_a_copy_may_have_it_though_it_said_before_that_it_had_no
         assert asked == [(order.target.node_id, False)] * (not lost)
 
 
+@pytest.mark.parametrize("answer", [None, InternalError.NONE, InternalError.GAP])
+def test_so_may_who_is_listed_and_was_to_make_it_anew(answer: InternalError | None) -> None:
+    """Its record still says that what it is listed for is none: nobody asked it, and its new copy, the last
+    one, was given up."""
+    world, closed = closed_one()
+    away, other = nodes(closed.backups)
+    denied = closed._replace(denied=((other, world.epoch(other)),))
+    world.commit(Decision(None, {denied.key: denied.encode()}))
+    for node in {1, 2, 3, 4, 5} - {away, other}:
+        world.fence(node)
+    repairs = Repairs(0)
+    (order,) = orders(world, repairs)
+    assert (order.source, order.target.node_id, order.known) == (away, other, True)
+    repairs.ordered(order)
+    repairs.ended(order, False, world.now, answer=answer)
+    world.fence(away)
+    world.now += RETRY_SECONDS
+    lost = hopeless(world.image, world.table, world.streamlet("t"), repairs.denials)
+    if answer == InternalError.GAP:
+        assert [one.id for one in lost] == [closed.id]
+        return
+    assert lost == []
+    (again,) = orders(world, repairs)
+    assert (again.target.node_id, again.known) == (other, False)
+    assert world.commit(decide_repaired(world.image, world.table, again))
+    assert world.table.vsegs[closed.id].denied == ()
+
+
 def test_who_is_drained_is_asked_for_its_own_copy_too() -> None:
     """It may have the last one, and was to be taken away with it."""
     world, vseg = without_any()
