@@ -83,11 +83,12 @@ def _able(
     image: MetadataImage, record: StreamletRecord, sources: Sources, without: Collection[int]
 ) -> list[int]:
     """Who could rebuild the streamlet; those that are being drained only when nobody else can. Who led it
-    last when that is back, and has yet to push again what it has of something that was given up: to others
-    all of that is lost (18b, 45)."""
+    last when that is back, whoever was told to since, and has yet to push again what it has of something that
+    was given up: to others all of that is lost (18b, 45)."""
     able = [node for node in sources.candidates(record) if node not in without]
-    if record.leader in able and sources.is_saving(record):
-        return [record.leader]
+    last = sources.last_leader(record)
+    if last in able and sources.is_saving(record):
+        return [last]
     return [node for node in able if not rules.is_draining(image, node)] or able
 
 

@@ -7,7 +7,7 @@ from collections.abc import Hashable, Mapping, Sequence
 from kproto.controller import rules
 from kproto.controller.missing import closed_such
 from kproto.metadata import MetadataImage
-from kproto.metadata.records import StreamletRecord
+from kproto.metadata.records import ONLINE, StreamletRecord
 from kproto.metadata.vlogs import VlogTable, VsegRecord
 
 
@@ -100,6 +100,11 @@ class Sources:
             for epoch in record.sources
             for vseg in self._lost_of(epoch)
         )
+
+    def last_leader(self, record: StreamletRecord) -> int:
+        """Who served it last, as far as is known: whoever is to rebuild it now may have nothing of it yet."""
+        served = None if record.state == ONLINE else self._table.node_of(record.sources[-1])
+        return record.leader if served is None else served
 
     def is_for(self, record: StreamletRecord, vseg: VsegRecord) -> bool:
         """See `rules.is_for`."""

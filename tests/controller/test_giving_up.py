@@ -226,6 +226,23 @@ def test_who_led_it_last_saves_what_it_has_of_what_was_given_up(drained: bool) -
     assert {one.leader for one in world.assign()}.isdisjoint({1}), "nobody waits for it"
 
 
+def test_who_led_it_last_saves_it_too_when_another_one_was_told_to_meanwhile() -> None:
+    """Broker 2 was to rebuild it while broker 1 was away, and died before it had: somebody else was told to,
+    who leads less than broker 1 and has nothing of it."""
+    world = cluster(4, t=(1, 3, [1]), more=(2, 1, [1, 1]))
+    vseg = world.open(1, 0, 0, exclude=(2,))
+    _put(world, vseg._replace(end=500))
+    world.fence(1)
+    for node in (3, 4):
+        world.register(node, store=f"new{node}")
+    assert give_up(world, vain=True) == [vseg.id]
+    (told,) = world.assign()
+    assert told.leader == 2
+    world.fence(2)
+    world.register(1)
+    assert [one.leader for one in world.assign()] == [1]
+
+
 def test_not_named_itself_a_partition_gives_up_nothing_that_may_only_be_away() -> None:
     """Found by simulation: brokers that were fenced for a moment had all of it."""
     for back, expected in (("", 0), ("another", 1)):
