@@ -77,9 +77,9 @@ class _Copy:
         self.asked_at = 0.0
         self.failed_at: float | None = None
         self.failing_since: float | None = None
-        """When it was first asked in vain since it is there..."""
+        """When it was first asked in vain since it is there, which `process` tells."""
         self.process = -1
-        """...as this broker epoch."""
+        """The broker epoch under which it was there when it was asked last."""
         self.answered = False
         self.sure_from = -math.inf
         """When it was asked what it answered last: it was there since."""
