@@ -152,6 +152,53 @@ def test_a_write_that_fails_in_a_way_nobody_expects_ends() -> None:
     run(scenario())
 
 
+@pytest.mark.parametrize("fails", ["told", "noted", "told of a refusal"])
+def test_a_write_that_ends_in_a_way_nobody_expects_keeps_no_other(
+    monkeypatch: pytest.MonkeyPatch, fails: str
+) -> None:
+    """As above; nor is anything said to be stored that is not in the map."""
+
+    async def scenario() -> None:
+        port = MemoryLog(auto=False)
+        port.most = 1000
+        log = keyed(port)
+        done: list[ErrorCode] = []
+        apply = log._apply
+
+        def failing(*_: object) -> None:
+            monkeypatch.setattr(log, "_apply", apply)
+            raise MemoryError
+
+        log.put([(b"first", bytes(700))], failing if fails != "noted" else done.append)
+        if fails == "noted":
+            monkeypatch.setattr(log, "_apply", failing)
+        elif fails == "told of a refusal":
+            port.room = 700
+        log.put([(b"second", b"2")], done.append)
+        log.put([(b"third", bytes(400))], done.append)
+        idle: asyncio.Future[ErrorCode] = asyncio.get_running_loop().create_future()
+        log.when_idle(idle)
+        await asyncio.sleep(0)
+        while port.partition(0).waiting:
+            try:
+                port.partition(0).sync(1)
+            except MemoryError:  # the virtual log goes on with the others, too
+                pass
+        refused = ErrorCode.KAFKA_STORAGE_ERROR
+        expected = {
+            "told": [ErrorCode.NONE, ErrorCode.NONE],
+            "noted": [refused, refused, ErrorCode.NONE],
+            "told of a refusal": [refused, ErrorCode.NONE],
+        }
+        assert done == expected[fails]
+        assert log.live.keys() == ({b"first", b"second", b"third"} if fails == "told" else {b"third"})
+        assert idle.done()
+        assert log.idle
+        assert not log.keys_underway()
+
+    run(scenario())
+
+
 def test_a_checkpoint_that_fails_is_not_tried_with_every_write() -> None:
     """Each try writes anew what is live."""
 

@@ -284,14 +284,22 @@ class KeyedLog:
     ) -> None:
         """What became of a batch of ``size`` bytes."""
         code = ErrorCode.NONE if error is None else error.code
-        if code in WRITTEN:
-            self._log_bytes += size
-            if base_offset >= self._cut:
-                self._bytes_after_cut += size
-                self._whole = self._whole and not error and not self._port.lacks_copies(self.index)
-            for offset, (key, value) in enumerate(pairs, base_offset):
-                self._apply(offset, key, value)
+        try:
+            if code in WRITTEN:
+                self._note(pairs, size, base_offset, error)
+        except Exception:  # as in `_append`; what is not in the map must not be said to be stored
+            _log.exception("a write to __consumer_offsets-%d failed", self.index)
+            code = ErrorCode.KAFKA_STORAGE_ERROR
         self._finish(writes, code)
+
+    def _note(self, pairs: list[Pair], size: int, base_offset: int, error: KafkaError | None) -> None:
+        """A batch is in the log."""
+        self._log_bytes += size
+        if base_offset >= self._cut:
+            self._bytes_after_cut += size
+            self._whole = self._whole and not error and not self._port.lacks_copies(self.index)
+        for offset, (key, value) in enumerate(pairs, base_offset):
+            self._apply(offset, key, value)
 
     def _finish(self, writes: list[_Write], code: ErrorCode) -> None:
         if writes[0].sequence not in self._open:  # what follows it failed
@@ -308,7 +316,7 @@ class KeyedLog:
             del self._open[sequence]
         for _, done in ended:
             if done is not None:
-                done(code)
+                self._tell(done, code)
         oldest = next(iter(self._open), self._sequence + 1)
         for waiter, _ in list(takewhile(lambda each: each[1] < oldest, self._idle_waiters.items())):
             del self._idle_waiters[waiter]
@@ -316,6 +324,12 @@ class KeyedLog:
                 waiter.set_result(ErrorCode.NONE)
         if code is ErrorCode.NONE:
             self._consider_checkpoint()
+
+    def _tell(self, done: Done, code: ErrorCode) -> None:
+        try:
+            done(code)
+        except Exception:  # for want of memory, say: the others are to hear of theirs
+            _log.exception("who wrote to __consumer_offsets-%d failed", self.index)
 
     # ---- checkpoint ---------------------------------------------------------------------------------
 
