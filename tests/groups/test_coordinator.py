@@ -2,13 +2,16 @@
 
 import asyncio
 from collections.abc import AsyncIterator, Set
+from contextlib import suppress
 from dataclasses import replace
 from typing import Any
 
 import pytest
 
 from kproto.errors import ErrorCode, KafkaError
+from kproto.handlers.groups import records
 from kproto.handlers.groups.coordinator import LOAD_PATIENCE_S, GroupCoordinator
+from kproto.handlers.groups.group import Group
 from kproto.handlers.groups.records import partition_of
 from kproto.handlers.groups.shard import Shard
 from kproto.wire.data import SUBSCRIPTION
@@ -714,6 +717,29 @@ async def later(world: World, by_ms: int) -> None:
     world.clock = world.groups.clock = _Later(world.clock.wall_ms() + by_ms)
     for shard in await world.groups.all_shards():
         shard._clock = world.clock
+
+
+@scenario("t")
+async def test_an_assignment_that_cannot_be_written_down_is_refused_and_the_next_one_is_not(
+    world: World,
+) -> None:
+    """SyncGroup has no deadline: who tried again was never answered."""
+    for whose, what in ((records, "group_value"), (Group, "_snapshot")):
+        group = f"g{what}"
+        await world.call(FIND, 3, key=group)
+        member = await join(world, group)
+        with pytest.MonkeyPatch.context() as patched:
+            patched.setattr(whose, what, _failing)
+            with suppress(MemoryError):  # its connection is closed then
+                assert (await sync(world, group, member)).error_code == ErrorCode.NOT_COORDINATOR
+        async with asyncio.timeout(5):
+            again = await join(world, group, member_id=member.member_id)
+            assert again.error_code == 0
+            assert (await sync(world, group, again)).error_code == 0
+
+
+def _failing(*_: object) -> None:
+    raise MemoryError
 
 
 @scenario("t", offsets_retention_minutes="1")

@@ -679,9 +679,10 @@ class Group:
         return any(what.generation == self.generation for what in pending)
 
     def _store(self, what: _Assignment | _Swap | None, assignments: dict[str, bytes]) -> None:
+        snapshot = self._snapshot(assignments)  # first: what fails is not waited for
         self._tickets += 1
         self._storing[self._tickets] = what
-        self._effects.append(Store(self._tickets, self._snapshot(assignments)))
+        self._effects.append(Store(self._tickets, snapshot))
 
     def _snapshot(self, assignments: dict[str, bytes]) -> Snapshot:
         members = tuple(

@@ -236,7 +236,13 @@ class Shard:
             if stored is not None and not stored.done():
                 stored.set_result(code)
 
-        self.log.put([(key, records.group_value(store.snapshot))], done)
+        try:
+            value = records.group_value(store.snapshot)
+        except Exception:  # for want of memory, say: the group would wait for this store for ever
+            log.exception("group %r cannot be stored", entry.group.group_id)
+            asyncio.get_running_loop().call_soon(done, ErrorCode.KAFKA_STORAGE_ERROR)
+            return
+        self.log.put([(key, value)], done)
 
     # ---- offsets ------------------------------------------------------------------------------------
 
