@@ -365,16 +365,14 @@ class _Fetch:
 
     def expire(self) -> None:
         """The time is over: answer what there is."""
-        self._read()
-        self._answer()
+        self._answer(anew=True)
 
     def _interrupt(self) -> None:
         """The broker drains, the client is gone, or it asks something else behind this."""
         if self._exchange.connection.closed:
             self._stop_waiting()
         elif not self.done:
-            self._read()
-            self._answer()
+            self._answer(anew=True)
 
     def _stop_waiting(self) -> None:
         self.done = True
@@ -389,11 +387,16 @@ class _Fetch:
 
     # --- answering ---------------------------------------------------------------------------------
 
-    def _answer(self) -> None:
-        """End all waiting and answer with what was read last. When that fails the connection ends, which
-        waits for nothing else; others, whose time is over, too, are answered all the same."""
-        self._stop_waiting()
+    def _answer(self, *, anew: bool = False) -> None:
+        """End all waiting and answer with what was read last, or is read ``anew``. When that fails the
+        connection ends, which waits for nothing else; others, whose time is over, too, are answered all the
+        same."""
         try:
+            try:
+                if anew:
+                    self._read()
+            finally:
+                self._stop_waiting()
             self._answer_now()
         except Exception:
             log.exception("an answer could not be made")

@@ -278,6 +278,25 @@ def test_an_answer_that_cannot_be_made_when_the_time_is_over_is_that_clients_alo
             assert other.receive().error_code == 0
 
 
+def test_who_cannot_be_read_for_when_the_time_is_over_keeps_nobody(monkeypatch):
+    read, failures = fetch._Fetch._read, [None, None, MemoryError()]
+
+    def failing(self: fetch._Fetch) -> None:
+        if failures and (failure := failures.pop(0)):
+            raise failure
+        read(self)
+
+    with kafka_broker() as broker, Kafka(broker.host, broker.port) as kafka:
+        name, _ = kafka.create()
+        monkeypatch.setattr(fetch._Fetch, "_read", failing)
+        with Kafka(broker.host, broker.port) as first, Kafka(broker.host, broker.port) as other:
+            for client in (first, other):
+                client.send(1, 12, fetch_request(name, (0, 0), max_wait_ms=500))
+            with pytest.raises(ConnectionError, match=r"closed|reset"):
+                first.receive()
+            assert other.receive().error_code == 0
+
+
 def test_not_everything_that_is_in_files_is_loaded_for_one_answer(tmp_path, monkeypatch):
     """Partitions take turns; who waits for more gets more."""
     monkeypatch.setattr("kproto.handlers.fetch.MOST_BYTES_LOADED", 200_000)
