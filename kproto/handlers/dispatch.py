@@ -141,6 +141,8 @@ class Dispatcher:
         count[1] += len(frame)
         if connection.pending:
             connection.answer_waiting()  # answers go in order: this one's is not to wait for a long poll
+            if connection.closed:  # that one could not be answered
+                return
         exchange = connection.begin(len(frame), latency)
         exchange.open_ended = handler.open_ended
         if self._turns.must_wait(connection, len(frame)):

@@ -14,6 +14,7 @@ from kproto.handlers import fetch
 from kproto.log.partition import Partition
 from kproto.metadata import MetadataImage
 from kproto.net.budget import MemoryBudget
+from kproto.net.connection import Connection, Exchange
 from kproto.testing import kafka_broker
 from kproto.wire.framing import request_frame
 from kproto.wire.generated.delete_records import (
@@ -295,6 +296,34 @@ def test_who_cannot_be_read_for_when_the_time_is_over_keeps_nobody(monkeypatch):
             with pytest.raises(ConnectionError, match=r"closed|reset"):
                 first.receive()
             assert other.receive().error_code == 0
+
+
+def test_what_is_behind_an_answer_that_cannot_be_made_is_not_begun(monkeypatch):
+    """Its connection is closed: nobody would give back what it takes."""
+    begun: list[Connection] = []
+    begin = Connection.begin
+
+    def noted(self: Connection, *args: object) -> Exchange:
+        begun.append(self)
+        return begin(self, *args)
+
+    def failing(*_: object) -> None:
+        raise MemoryError
+
+    monkeypatch.setattr(Connection, "begin", noted)
+    with kafka_broker() as broker, Kafka(broker.host, broker.port) as kafka:
+        name, _ = kafka.create()
+        with monkeypatch.context() as patched, Kafka(broker.host, broker.port) as other:
+            patched.setattr(fetch, "answer", failing)
+            other.send(1, 12, fetch_request(name, (0, 0), max_wait_ms=30_000))
+            other.send(2, 7, ListOffsetsRequest(replica_id=-1))
+            with pytest.raises(ConnectionError, match=r"closed|reset"):
+                other.receive()
+        kafka.fetch(name, (0, 0), version=12)
+    assert begun
+    for connection in begun:
+        assert not connection.pending
+        assert connection.held == 0
 
 
 def test_not_everything_that_is_in_files_is_loaded_for_one_answer(tmp_path, monkeypatch):
