@@ -1,6 +1,7 @@
 """OffsetCommit, OffsetFetch and OffsetDelete: who is refused for what, and requests that name very much."""
 
 import asyncio
+from collections.abc import Set
 from typing import Any
 
 import pytest
@@ -265,3 +266,25 @@ async def test_offsets_expire_though_that_failed_before(world: World) -> None:
         await asyncio.sleep(200)
     assert not failures
     assert await fetched(world, "g") == -1
+
+
+@scenario("t")
+async def test_offsets_of_a_deleted_topic_go_though_those_of_one_shard_cannot(world: World) -> None:
+    for number in range(6):
+        await world.call(FIND, 3, key=f"g{number}")
+        await commit(world, f"g{number}", 1)
+    shards = [one for one in await world.groups.all_shards() if one.entries]
+    drop, failures = Shard.drop_topics, [MemoryError()]
+
+    def failing(shard: Shard, names: Set[str]) -> None:
+        if shard.entries and failures:
+            raise failures.pop()
+        drop(shard, names)
+
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(Shard, "drop_topics", failing)
+        await world.delete("t")
+        await asyncio.sleep(1)
+    assert not failures
+    assert len(shards) > 2
+    assert sum(any(entry.offsets for entry in shard.entries.values()) for shard in shards) == 1

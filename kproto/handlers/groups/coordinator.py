@@ -157,8 +157,12 @@ class GroupCoordinator:
 
     def _drop_some(self) -> None:
         shard, names = self._dropping.pop()
-        if not shard.unloaded:
+        if shard.unloaded:
+            return
+        try:
             shard.drop_topics(names)
+        except Exception:  # for want of memory, say: whoever loads the shard next does it
+            log.exception("offsets of deleted topics stay in %s-%d", OFFSETS_TOPIC, shard.log.index)
 
     def _end_terms(self) -> None:
         """Give up what was loaded, or is being loaded, for a term that is over."""
