@@ -392,11 +392,9 @@ class _Fetch:
         connection ends, which waits for nothing else; others, whose time is over, too, are answered all the
         same."""
         try:
-            try:
-                if anew:
-                    self._read()
-            finally:
-                self._stop_waiting()
+            if anew:
+                self._read()
+            self._stop_waiting()
             self._answer_now()
         except Exception:
             log.exception("an answer could not be made")
