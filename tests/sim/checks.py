@@ -146,44 +146,43 @@ class Checks:
                 self.world.count(f"push: {InternalError(error).name}")
                 return
             self.world.count("pushes")
+            if wrong:
+                self.world.failed(wrong)
             if self.world.nodes[number].running.failed.is_set():
                 self.world.failed(f"S16: n{number} took a push of {tuple(vseg)} though its storage failed")
             if fenced:
-                self.world.failed(
-                    f"S7: n{number} took a push of epoch {vseg.owner_epoch}, which it had fenced"
-                )
+                self.world.failed(f"S7: n{number} took a push of epoch {vseg.owner_epoch}, fenced before")
             if vseg not in self.recorded:
-                self.world.failed(
-                    f"rule 4: n{number} took a push of {tuple(vseg)}, which the store does not know"
-                )
+                self.world.failed(f"rule 4: n{number} took a push of {tuple(vseg)}, unknown to the store")
             self.media.pushed(number, vseg, header.position + header.length)
             known = self.frames.setdefault((store, vseg), {})
             if known.setdefault(header.position, header.chain) != header.chain:
                 self.world.failed(f"S10: n{number} has two frames at {header.position} of {tuple(vseg)}")
 
+        wrong = ""
         if header.kind == KIND_CHUNKS:
             self._index(vseg, header, body, at)
         else:
-            self._look_at_states(number, vseg, decode_state(memoryview(body)[at : at + header.length]))
+            wrong = self._wrong_states(number, vseg, decode_state(memoryview(body)[at : at + header.length]))
         self.leading.look_at_owner(vseg)
         return told
 
-    def _look_at_states(self, number: int, vseg: VsegId, states: list[PartitionSnapshot] | None) -> None:
-        """28b: a state frame tells of no chunk that is not in a frame before it. A reader would go on from
-        there, and never look for it."""
+    def _wrong_states(self, number: int, vseg: VsegId, states: list[PartitionSnapshot] | None) -> str:
+        """28b: a state frame that is taken tells of no chunk that is not in a frame before it. A reader would
+        go on from there, and never look for it."""
         if states is None:
-            self.world.failed(f"28b: n{number} got a state frame of {tuple(vseg)} that is none")
-            return
+            return f"28b: n{number} got a state frame of {tuple(vseg)} that is none"
         topics = {topic.name for topic in self.world.plan.topics if topic.least > 1}
         for state in states:
             key = state.topic_id, state.index
             topic = self.world.image.topics_by_id.get(state.topic_id)
             seen = self.framed.get(key, 0)
             if topic is not None and topic.name in topics and not self.unseen and state.end_offset > seen:
-                self.world.failed(
+                return (
                     f"28b: a state frame of {tuple(vseg)} says that {topic.name}-{state.index} ends at "
                     f"{state.end_offset}, frames have it up to {seen}"
                 )
+        return ""
 
     def _index(self, vseg: VsegId, header: Any, body: bytes, at: int) -> None:
         found = self.contents.setdefault(vseg, {})
