@@ -650,7 +650,7 @@ class VlogManager:
         if self._drain_until is None:
             stall_s = self._settings.kproto_backup_stall_ms / 1000
             self._drain_until = self._clock.monotonic() + DRAIN_S + 4 * stall_s
-        for pusher in self._pushers.values():
+        for pusher in list(self._pushers.values()):  # one that nobody uses any more may go with its last push
             pusher.run()
         return all(pusher.idle for pusher in self._pushers.values())
 

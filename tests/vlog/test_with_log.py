@@ -633,3 +633,17 @@ def test_what_two_kills_left_in_files_before_a_checkpoint_is_there_after_a_clean
     node.verify(node.acked)
     assert node.partition(*key).log_end_offset == 1
     node.die()
+
+
+def test_a_stop_goes_on_though_its_pushes_make_another_virtual_log(tmp_path: Path) -> None:
+    """Of a topic whose class has changed twice since: it had waited for what was on its way."""
+    node = Node(tmp_path, PowerDisk(), topics={"changing": {}})
+    node.start()
+    key = ("changing", 0)
+    node.send(node.partition(*key), key, b"a" * 100)
+    for configs in ({"flush.messages": "1"}, {"flush.messages": "5"}):
+        node.configure("changing", configs)
+    node.send(node.partition(*key), key, b"b" * 100)
+    node.stop_cleanly()
+    assert node.acked[key] == 2
+    node.die()
