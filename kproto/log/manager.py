@@ -698,8 +698,8 @@ class LogManager:
     def close(self) -> bool:
         """A clean stop: everything into files, synced, a last checkpoint. False, so not to be marked as one,
         when that failed or an earlier process left journal chunks that nobody opened."""
-        left = self.trash.close()
         clean = self._open_unknown()
+        left = self.trash.close()
         opened = {(one.topic_id, one.index): one for one in self.partitions_open()}
         clean = self.flushing.flush_all() and clean and not self.unopened.has_runs
         try:

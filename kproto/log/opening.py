@@ -143,9 +143,13 @@ def _synced_end(segment: Segment) -> int:
 
 
 def _names(partition: Partition, entry: Entry | None, exact: bool) -> list[SegmentName]:
-    """The segments on disk, oldest first."""
+    """The segments on disk, oldest first. Where they have to be looked for, those are among them that a clean
+    stop left to be removed: they may be in use again, and it is decided anew what is to go."""
     told = _told(entry) if exact else None
-    return sorted(names_in(partition), key=by_offset) if told is None else told
+    if told is not None:
+        return told
+    partition.manager.trash.take_back(partition.directory)
+    return sorted(names_in(partition), key=by_offset)
 
 
 def _told(entry: Entry | None) -> list[SegmentName] | None:
@@ -156,13 +160,15 @@ def _told(entry: Entry | None) -> list[SegmentName] | None:
 
 
 def has_more_files(disk: Disk, directory: str, entry: Entry | None) -> bool:
-    """Whether a start that takes ``entry`` for right would miss segments: a process was killed before its
-    next checkpoint. OSError passes through."""
+    """Whether a start that takes ``entry`` for right would miss segments, or leave what was to be removed: a
+    process was killed before its next checkpoint, or amid that. OSError passes through."""
     told = _told(entry)
     if told is None:
         return False
-    found = (parse_name(file) for file in disk.listdir(directory))
-    return any(name is not None and name not in told for name in found)
+    found = {file: parse_name(file) for file in disk.listdir(directory)}
+    return any(
+        name not in told if name is not None else file.endswith(DELETED) for file, name in found.items()
+    )
 
 
 def names_in(partition: Partition) -> list[SegmentName]:

@@ -249,3 +249,47 @@ def test_a_kill_between_the_files_of_a_segment_leaves_none_for_ever(tmp_path: Pa
         log.tick(60.0)
     stems = {path.name.split(".")[2] for path in (tmp_path / "streams").rglob("*") if path.is_file()}
     assert stems == {f"{2:020}"}
+
+
+@pytest.mark.parametrize("before", [LeftAs.POWER_LOST, LeftAs.CLEAN])
+def test_what_a_clean_stop_left_to_be_removed_is_not_removed_in_use(tmp_path: Path, before: LeftAs) -> None:
+    """After a loss of power a start looks for files, and takes the last one into use again."""
+    log = Log(tmp_path)
+    log.partition()
+    log.restart(before)
+    log.partition().append(batch(b"a"))
+    assert log.partition().flush()
+    assert log.partition().delete_records(-1) == 1
+    log.restart(LeftAs.CLEAN)
+    log.partition().append(batch(b"b"))
+    assert log.partition().flush()
+    log.tick(70.0)
+    log.partition().append(batch(b"c"))
+    assert log.partition().flush()
+    log.tick(70.0)
+    assert not log.poisoned
+    log.journal.stored.clear()
+    log.restart(LeftAs.KILLED)
+    assert (log.partition().log_start_offset, log.partition().log_end_offset) == (1, 3)
+
+
+def test_what_a_kill_left_to_be_removed_goes_though_nobody_opens_it_before_a_clean_stop(
+    tmp_path: Path,
+) -> None:
+    """The thread had not come to it. After a clean stop no start looks for it."""
+    background = Background()
+    log = Log(tmp_path, {"file.delete.delay.ms": "0"}, in_background=background.submit)
+    log.partition().append(batch(b"a"))
+    assert log.partition().flush()
+    log.partition().delete_records(-1)
+    for _ in range(3):
+        log.tick(6.0)
+        while background.jobs and not list(tmp_path.rglob("*" + DELETED)):
+            background.work()
+    assert list(tmp_path.rglob("*" + DELETED))
+    log.in_background = None
+    log.restart(LeftAs.KILLED)
+    log.restart(LeftAs.CLEAN)
+    log.tick(70.0)
+    log.tick(70.0)
+    assert not list(tmp_path.rglob("*" + DELETED))
