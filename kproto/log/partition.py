@@ -567,6 +567,12 @@ class Partition:
         self.synced_offset  # noqa: B018 - moves `settled` on
         return [segment for segment in self.segments[self.settled :] if segment.synced < segment.measure()]
 
+    def sync_start(self) -> None:
+        """Implements ``ports.LogPartition``."""
+        checkpointing = self.manager.checkpointing
+        if not checkpointing.deletions.all_known:
+            checkpointing.note_down([self], sync=True)
+
     def idle(self) -> None:
         """Nothing was appended for a while: shrink the next block to what was used."""
         if self.tail is not NO_BLOCK and self._block_class and self.tail.used * 4 < len(self.tail.data):

@@ -291,3 +291,8 @@ class LogPartition(Protocol):
     def unsynced(self) -> Sequence[LogSegment]:
         """Segments with bytes that are not in synced files, oldest first."""
         ...
+
+    def sync_start(self) -> None:
+        """Have a loss of power not take back where the log starts: what was deleted is in no file that could
+        be synced. OSError passes through."""
+        ...

@@ -3,8 +3,9 @@
 A start after a power loss cuts a partition at the first place where something is missing. So what is
 acknowledged in a class with syncs is worth as much as what the partition had before: in another virtual log,
 in files that were written directly, or in the journal of an earlier process. All of that is synced, in
-segment files, before the first ack of the new class. It is done with the first frame that has something of
-the partition: one that is not appended to any more costs nothing.
+segment files, before the first ack of the new class; so is where it starts, since what was deleted is not. It
+is done with the first frame that has something of the partition: one that is not appended to any more costs
+nothing.
 """
 
 from __future__ import annotations
@@ -52,6 +53,7 @@ class Older:
         segments: list[LogSegment] = []
         for partition in partitions:
             if partition in self._partitions and not partition.deleted:
+                partition.sync_start()
                 for segment in partition.unsynced():
                     segment.flush(EVERYTHING)
                     segments.append(segment)

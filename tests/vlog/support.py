@@ -136,6 +136,9 @@ class Partition:
     def unsynced(self) -> list[Segment]:
         return [self.segment] if self.segment.synced < self.segment.end else []
 
+    def sync_start(self) -> None:
+        """Nothing is deleted."""
+
     def on_durable(self, end_offset: int) -> None:
         self.history.append(end_offset)
         self.high_watermark = end_offset

@@ -647,3 +647,29 @@ def test_a_stop_goes_on_though_its_pushes_make_another_virtual_log(tmp_path: Pat
     node.stop_cleanly()
     assert node.acked[key] == 2
     node.die()
+
+
+def test_what_was_deleted_before_acks_waited_for_syncs_takes_nothing_behind_it(tmp_path: Path) -> None:
+    """It was not synced, and no checkpoint with the new log start was: after a loss of power the log began
+    before that again, and ended there."""
+    node = Node(tmp_path, PowerDisk(), topics={"changing": {}})
+    node.start()
+    key = ("changing", 0)
+    partition = node.partition(*key)
+    for _ in range(3):
+        node.send(partition, key, b"a" * 5000)
+        node.loop.turn()
+        node.logs.flushing.flush_all()
+        node.logs.checkpointing.note_down([partition], sync=True)
+    assert partition.delete_records(-1) == 3
+    node.configure("changing", {"flush.messages": "1"})
+    node.send(partition, key, b"b" * 100)
+    node.loop.until(lambda: node.acked.get(key) == 4)
+    assert node.promised[key] == 4
+    node.die()
+    node.disk.lose_power(Everything())
+    node.boot, node.left_as, node.power_was_lost = b"\2" * 16, LeftAs.POWER_LOST, True
+    node.start()
+    partition = node.partition(*key)
+    assert (partition.log_start_offset, partition.log_end_offset) == (3, 4)
+    node.die()
