@@ -733,9 +733,10 @@ class Partition:
         self.synced_offset  # noqa: B018 - moves `settled` on
         settled = self.segments[min(self.settled, len(self.segments) - 1)]
         known = sum(segment.size for segment in self.segments if segment.size > 0)
+        unwritten = self.segments[self.dirty_from] if self.dirty_from >= 0 else last
         return Entry(
             self.log_start_offset,
-            last.flushed_offset,
+            min(unwritten.flushed_offset, last.flushed_offset),
             last.group_base,
             last.number,
             last.base_offset,

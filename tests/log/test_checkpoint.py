@@ -363,3 +363,21 @@ def test_that_all_is_gone_is_told_but_not_of_a_start_that_came_to_nothing(
     with caplog.at_level(logging.ERROR):
         log.restart(left_as)
     assert ("all files are looked at" in caplog.text) is told
+
+
+def test_a_checkpoint_says_nothing_of_what_is_not_in_its_file_yet(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    """An open segment without anything follows; the chunk before it was never in the journal."""
+    log = Log(tmp_path, automatic=False)
+    partition = log.partition()
+    partition.append(batch(b"a"))
+    partition.flush()
+    partition.append(batch(b"b"))
+    partition.roll_group()
+    entry = partition.entry()
+    assert entry.next_offset == 1
+    log.manager.checkpointing.note_down([partition])
+    log.restart(LeftAs.KILLED)
+    assert log.partition().log_end_offset == 1
+    assert "are lost" not in caplog.text
