@@ -79,6 +79,11 @@ class Producer:
         return newest
 
 
+def _records(batch: Batch) -> int:
+    """How many a batch has."""
+    return ((batch[1] - batch[0]) & MAX_SEQUENCE) + 1
+
+
 def last_sequence(first: int, records: int) -> int:
     """Sequence of the last of ``records`` records; after 2**31 - 1 comes 0."""
     return (first + records - 1) & MAX_SEQUENCE
@@ -191,14 +196,14 @@ class Producers(dict[int, Producer]):
 
     def complete(self, others: Producers, end: int) -> None:
         """The log ends at ``end``; ``others`` are those of a longer one, whose end was lost. What they know
-        of batches below is true of this one, too."""
+        of batches below is true of this one, too; not of one that went on behind ``end``."""
         for pid, other in others.items():
             producer = self.get(pid)
             if producer is not None and producer.epoch != other.epoch:
                 continue
             mine = producer.batches if producer is not None else []
             first = mine[0][2] if mine else end
-            before = [batch for batch in other.batches if batch[2] < first]
+            before = [each for each in other.batches if each[2] + _records(each) <= first]
             if before:
                 whole = self[pid] = Producer(other.epoch)
                 for batch in (*before, *mine):

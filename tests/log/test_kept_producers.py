@@ -193,3 +193,20 @@ def test_producers_are_forgotten_where_chunks_are_missing(tmp_path: Path, kept_a
     if kept_at == 6:
         assert append(log, 7, 2) == [(5, True)]
     assert append(log, 7, 3) == [(10, False)]
+
+
+def test_a_batch_of_which_only_the_deleted_part_is_left_is_unknown(tmp_path: Path) -> None:
+    """The rest was lost: who sends it again is to have it stored."""
+    log = Log(tmp_path, {"file.delete.delay.ms": "0"})
+    append(log, 7, 0)
+    pair = batch(b"x", b"y", producer=Producer(7, 0, 1))
+    log.partition().append(pair)
+    log.partition().delete_records(2)
+    log.tick(6.0)
+    for path in Path(log.partition().directory).glob("*.chunks"):
+        path.unlink()
+    log.journal.stored.clear()
+    log.restart(LeftAs.KILLED)
+    assert (log.partition().log_start_offset, log.partition().log_end_offset) == (2, 2)
+    assert append(log, 7, 0) == [(0, True)]
+    assert log.partition().append(pair)[0] == 2
