@@ -119,16 +119,21 @@ def complete_epochs(partition: Partition) -> None:
     partition.epochs = known
 
 
-def recall(partition: Partition) -> None:
-    """Before a partition (just made, empty) is opened: have what was kept in mind."""
-    partition.producers.kept = _read(partition, FILE)
+def recall(partition: Partition) -> int:
+    """Before a partition (just made, empty) is opened: have what was kept in mind. Of which offset that is;
+    0 if there is none."""
+    kept = partition.producers.kept = _read(partition, FILE)
+    return kept[0] if kept is not None else 0
 
 
-def settle(partition: Partition) -> None:
+def settle(partition: Partition, recalled: int) -> None:
     """It is open. What is of a longer log, whose end was lost, or never in the journal, is nothing that may
-    be met later; what it says of this one is written down instead."""
+    be met later; what it says of this one is written down instead. So is what deleted records told that are
+    there still, if a loss of power took what was kept of them: ``recalled`` is below the log start."""
     partition.producers.reach(partition.log_end_offset)
     if partition.producers.kept is None:
+        if recalled < partition.log_start_offset and (partition.copies == 1 or partition.only_here):
+            keep(partition)
         return
     (_, state), partition.producers.kept = partition.producers.kept, None
     partition.producers.complete(Producers.decode(state), partition.log_end_offset)

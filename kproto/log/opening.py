@@ -51,7 +51,7 @@ def open_partition(
 
     ``exact``: after a clean stop, ``entry`` is what the files are (`checkpoint`).
     """
-    kept_producers.recall(partition)
+    recalled = kept_producers.recall(partition)
     names = _names(partition, entry, exact)
     log_start = entry.log_start if entry is not None else 0
     if not names:
@@ -74,7 +74,7 @@ def open_partition(
         _restart_at(partition, partition.log_start_offset)
     if entry is not None and partition.log_end_offset < entry.next_offset:
         lost(partition, partition.log_end_offset, entry.next_offset, "the log ends before them")
-    kept_producers.settle(partition)
+    kept_producers.settle(partition, recalled)
     kept_producers.complete_epochs(partition)
     partition.high_watermark = partition.last_stable_offset = partition.log_end_offset
     partition.remove_dead_groups()

@@ -195,6 +195,31 @@ def test_producers_are_forgotten_where_chunks_are_missing(tmp_path: Path, kept_a
     assert append(log, 7, 3) == [(10, False)]
 
 
+@pytest.mark.parametrize("older", [False, True])
+def test_what_files_of_deleted_records_told_is_kept_when_these_go(tmp_path: Path, older: bool) -> None:
+    """A loss of power took what had been kept, or left what had been before, and left the files."""
+    log = Log(tmp_path)
+    append(log, 7, 0)
+    log.partition().flush()
+    log.partition().delete_records(1)
+    before = kept(log).read_bytes()
+    append(log, 7, 1)
+    log.partition().flush()
+    log.partition().delete_records(-1)
+    append(log, 8, 0)
+    log.partition().flush()
+    log.tick(6.0)
+    kept(log).write_bytes(before if older else b"")
+    log.journal.stored.clear()
+    log.restart(LeftAs.POWER_LOST)
+    assert append(log, 7, 0, 1) == [(0, True), (1, True)]
+    log.tick(70.0)
+    log.tick(70.0)
+    assert len(list(tmp_path.rglob("*.chunks"))) == 1
+    log.restart(LeftAs.KILLED)
+    assert append(log, 7, 0, 1) == [(0, True), (1, True)]
+
+
 def test_a_batch_of_which_only_the_deleted_part_is_left_is_unknown(tmp_path: Path) -> None:
     """The rest was lost: who sends it again is to have it stored."""
     log = Log(tmp_path, {"file.delete.delay.ms": "0"})
