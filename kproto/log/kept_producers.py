@@ -15,6 +15,7 @@ import os
 from struct import Struct
 from typing import TYPE_CHECKING, Final, NamedTuple
 
+from kproto.disk import NO_SPACE
 from kproto.log.epochs import UNDEFINED, EpochCache
 from kproto.log.producers import Producers
 from kproto.log.segment import read_file
@@ -29,7 +30,7 @@ FILE: Final = "producers"
 EPOCHS: Final = "leader-epochs"
 """The same of leader epochs, written when a partition goes back to one copy: indexes of segments that were
 brought over, or adopted, do not know those before them. Journals of earlier processes may have chunks of then
-that are stale."""
+that are stale. Also written when they have some behind the end of the log."""
 _HEAD: Final = Struct(">Iq")
 """CRC-32C of the rest, offset; the state follows (`Producers.encode`)."""
 _CRC_SIZE: Final = 4
@@ -103,6 +104,18 @@ def floor(partition: Partition) -> Floor:
     """Before the chunks in old journals are looked at: which of them are stale."""
     kept = _read_epochs(partition)
     return kept[0] if kept is not None else Floor(0, UNDEFINED)
+
+
+def forget_journal(partition: Partition) -> None:
+    """It is open, and what old journals have behind its end is stale: something before that was lost with the
+    power. So it is (`floor`) when the log has gone on, and all of that was deleted. On a full disk it is not
+    noted."""
+    try:
+        write(partition, packed_epochs(partition), sync=True, file=EPOCHS)
+    except OSError as error:
+        if error.errno not in NO_SPACE:
+            raise
+        log.warning("the leader epochs of %r cannot be written down: %s", partition, error.strerror)
 
 
 def complete_epochs(partition: Partition) -> None:

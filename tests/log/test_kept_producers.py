@@ -220,6 +220,25 @@ def test_what_files_of_deleted_records_told_is_kept_when_these_go(tmp_path: Path
     assert append(log, 7, 0, 1) == [(0, True), (1, True)]
 
 
+def test_what_was_lost_does_not_come_back_from_the_journal_when_all_behind_it_is_deleted(
+    tmp_path: Path,
+) -> None:
+    """A chunk before it was lost with the power. The log went on, and what it had of that was deleted."""
+    log = Log(tmp_path, {"file.delete.delay.ms": "0"})
+    append(log, 7, 0, 1, 2, 3)
+    stale = log.journal.stored[TOPIC_ID, 0][2:]
+    log.journal.stored[TOPIC_ID, 0] = [log.journal.stored[TOPIC_ID, 0][0], *stale]
+    log.restart(LeftAs.POWER_LOST)
+    assert log.partition().log_end_offset == 1
+    append(log, 9, 0, 1)
+    assert log.partition().delete_records(-1) == 3
+    log.tick(6.0)
+    log.tick(6.0)
+    log.journal.stored[TOPIC_ID, 0] = stale
+    log.restart(LeftAs.KILLED)
+    assert (log.partition().log_start_offset, log.partition().log_end_offset) == (3, 3)
+
+
 def test_a_batch_of_which_only_the_deleted_part_is_left_is_unknown(tmp_path: Path) -> None:
     """The rest was lost: who sends it again is to have it stored."""
     log = Log(tmp_path, {"file.delete.delay.ms": "0"})
