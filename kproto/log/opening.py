@@ -422,7 +422,7 @@ def cut_from(partition: Partition, number: int, why: str, level: int = logging.W
     """Remove the segments from ``number`` on: nothing connects them to the log any more."""
     for segment in partition.segments[number:]:
         log.log(level, "%s does not belong to the log any more (%s): removed", segment.path, why)
-        for path in (segment.path, segment.index_path):
+        for path in (segment.index_path, segment.path):  # an index without chunks would be found by nobody
             try:
                 partition.disk.unlink(path)
             except FileNotFoundError:
