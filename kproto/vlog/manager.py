@@ -717,7 +717,8 @@ class VlogManager:
 
     def close(self) -> None:
         """Stop. After a drain, and with all segments flushed and synced, no journal file is left behind, but
-        for those of segments with backups whose end the store does not know (rule 18b)."""
+        for those of segments with backups whose end the store does not know (rule 18b). Nor does a loss of
+        power bring one back, of which it may have taken anything: after a clean stop that would be damage."""
         self.space.closed = True
         self.cleaner.stopped = True
         self.journal.remove = self.journal.remove_now
@@ -740,6 +741,8 @@ class VlogManager:
                 while self.poisoned is None and self.cleaner.let_go(self._discard):
                     pass
             self.journal.close()
+            if self.poisoned is None:
+                self._disk.sync_directory(self.journal.directory)
         except OSError as error:  # the others stay, too: the next start takes them as they are
             self.poison(f"a journal file that is not needed any more: {error}")
         for left in self.cleaner.closed:

@@ -673,3 +673,40 @@ def test_what_was_deleted_before_acks_waited_for_syncs_takes_nothing_behind_it(t
     partition = node.partition(*key)
     assert (partition.log_start_offset, partition.log_end_offset) == (3, 4)
     node.die()
+
+
+class Names(PowerDisk):
+    """Notes what becomes of names in the journal's directory."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.done: list[str] = []
+
+    def unlink(self, path: str) -> None:
+        super().unlink(path)
+        if f"/{JOURNAL_DIRECTORY}/" in path:
+            self.done.append("unlink")
+
+    def sync_directory(self, path: str) -> None:
+        super().sync_directory(path)
+        if path.endswith(f"/{JOURNAL_DIRECTORY}"):
+            self.done.append("sync")
+
+
+def test_no_loss_of_power_brings_journal_files_back_after_a_clean_stop(tmp_path: Path) -> None:
+    """Their headers may never have got to the medium: a start after a clean stop takes that for damage."""
+    disk = Names()
+    node = Node(tmp_path, disk)
+    node.start()
+    key = ("memory", 0)
+    node.send(node.partition(*key), key, b"a" * 100)
+    node.loop.until(node.drained)
+    assert node.logs.close()
+    disk.done.clear()
+    node.vlogs.close()
+    assert disk.done.count("unlink") > 0
+    assert disk.done[-1] == "sync"
+    node.left_as = LeftAs.CLEAN
+    node.start()
+    node.verify(node.acked)
+    node.die()
