@@ -4,6 +4,7 @@
 # make test-long, flights, bench-full, bench-recovery, failover: the longer runs
 # make simulate  whole clusters on virtual time: SEEDS=1000 of them, or SEED=17 to see one, or MUTATE=1;
 #                with UNIT_TESTS=1 the coverage of the unit tests, too
+# make simulate-storage  one broker's storage, killed at any operation of its disk: SEEDS=1000, or SEED=17
 #
 # Every install step leaves a stamp, so that the next call starts at once. PYTHON, LISTEN and DATA_DIR can be set.
 
@@ -25,7 +26,7 @@ BUILD := build/compat
 PYTEST := $(BIN)/python -m pytest -o addopts= --timeout 600
 
 .DELETE_ON_ERROR:
-.PHONY: serve simulate test test-long lint flights bench bench-full bench-recovery failover tools clean
+.PHONY: serve simulate simulate-storage test test-long lint flights bench bench-full bench-recovery failover tools clean
 
 serve: $(VENV)/.serve
 	@$(BIN)/kproto serve --listen $(LISTEN) --data-dir $(DATA_DIR)
@@ -39,6 +40,9 @@ test-long: tools
 
 simulate: $(VENV)/.dev
 	$(BIN)/python -m tests.sim.simulate $(SEEDS) $(if $(SEED),--seed $(SEED)) $(if $(MUTATE),--mutate) $(if $(UNIT_TESTS),--unit-tests)
+
+simulate-storage: $(VENV)/.dev
+	$(BIN)/python -m tests.storage.simulate $(SEEDS) $(if $(FIRST),--first $(FIRST)) $(if $(SEED),--seed $(SEED))
 
 lint: $(VENV)/.dev
 	$(BIN)/ruff check .

@@ -8,7 +8,7 @@ import asyncio
 import json
 import sys
 from collections import deque
-from collections.abc import Awaitable, Callable, Iterator
+from collections.abc import Awaitable, Callable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import lru_cache, partial
 from random import Random
@@ -52,6 +52,7 @@ from kproto.vlog.older import Older
 from kproto.wire import internal
 
 from . import groups
+from .disk import SimOs
 from .loop import Process, SimLoop
 from .net import SimListener, SimPeers, SimServer, random_wait
 from .sizes import drawn
@@ -333,20 +334,7 @@ def installed(world: World) -> Iterator[None]:
         (LogManager, "random_below", lambda _, limit: world.random.randrange(limit)),
         (kproto.log.manager, "PROVING_S", Random(f"proving {world.seed}").choice((0.0, 1.0))),
     ]
-    using_os = (
-        kproto.directory,
-        kproto.log.opening,
-        kproto.log.reader,
-        kproto.log.scrubbing,
-        kproto.log.segment,
-        kproto.log.manager,
-        kproto.log.checkpointing,
-        kproto.log.trash,
-        kproto.controller.controller,
-    )
-    places += [(module, "os", sim_os) for module in using_os]
-    opening = (kproto.directory, kproto.log.segment, kproto.log.checkpoint)
-    places += [(module, "open", sim_os.open_file) for module in opening]
+    places += [*files_of(sim_os), (kproto.controller.controller, "os", sim_os)]
     places += [(module, name, value) for module, items in CONSTANTS.items() for name, value in items.items()]
     decoded = lru_cache(1000)(VsegRecord.decode)  # each change is read by every broker
     places.append((VsegRecord, "decode", staticmethod(decoded)))
@@ -361,6 +349,32 @@ def installed(world: World) -> Iterator[None]:
     places += [*drawn(world.seed), *_scrubs(world), *groups.places(world)]
     places.append((Older, "add", _came(world, Older.add)))
     places += world.replaced
+    with replaced(places):
+        yield
+
+
+def files_of(sim_os: SimOs) -> list[tuple[Any, str, Any]]:
+    """Where kproto's storage asks the operating system itself, not its disk."""
+    using_os = (
+        kproto.directory,
+        kproto.log.opening,
+        kproto.log.reader,
+        kproto.log.scrubbing,
+        kproto.log.segment,
+        kproto.log.manager,
+        kproto.log.checkpointing,
+        kproto.log.trash,
+    )
+    opening = (kproto.directory, kproto.log.segment, kproto.log.checkpoint)
+    return [
+        *((module, "os", sim_os) for module in using_os),
+        *((module, "open", sim_os.open_file) for module in opening),
+    ]
+
+
+@contextmanager
+def replaced(places: Sequence[tuple[Any, str, Any]]) -> Iterator[None]:
+    """Have others in the places of what modules and classes have."""
     missing = object()
     before = [(module, name, vars(module).get(name, missing)) for module, name, _ in places]
     try:

@@ -17,7 +17,7 @@ import subprocess
 import sys
 import time
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from importlib import import_module
 from multiprocessing import Pool
 from multiprocessing.pool import ThreadPool
@@ -65,27 +65,33 @@ def _every_mutation() -> list[Mutation]:
     return [*MUTATIONS, *DIRECTED]
 
 
-def _workers() -> Any:
+def _workers(module: str = "tests.sim.run") -> Any:
     """A process for each core. All share what is imported here, and never look through it for garbage."""
-    import_module("tests.sim.run")
+    import_module(module)
     gc.freeze()
     return Pool(os.cpu_count())
 
 
-def simulate(seeds: Iterable[int]) -> bool:
-    """All cores; True when all is well."""
+def simulate(
+    seeds: Iterable[int],
+    one: Callable[[int], tuple[int, str, Counter[str], float]] = one,
+    again: str = AGAIN,
+    module: str = "tests.sim.run",
+) -> bool:
+    """All cores; True when all is well. ``one`` runs a seed with what is in ``module``, ``again`` says how to
+    do that by hand."""
     cover: Counter[str] = Counter()
     failed: list[tuple[int, str]] = []
     spent = 0.0
     count = 0
-    with _workers() as pool:
+    with _workers(module) as pool:
         for seed, violation, happened, seconds in pool.imap_unordered(one, seeds):
             count += 1
             spent += seconds
             cover.update(happened)
             if violation:
                 failed.append((seed, violation))
-                print(f"seed {seed}: {violation}\n    again: {AGAIN.format(seed)}", flush=True)
+                print(f"seed {seed}: {violation}\n    again: {again.format(seed)}", flush=True)
     print(", ".join(f"{what} {times}" for what, times in sorted(cover.items())))
     print(f"{count} seeds, {len(failed)} violations, {spent / max(count, 1):.2f} s of one core per seed")
     return not failed

@@ -18,11 +18,13 @@ __all__ = ["data_files_closed"]
 
 
 class TestLoop:
-    """call_soon, call_later and call_soon_threadsafe of an event loop, driven by `turn` and `until`."""
+    """call_soon, call_later and call_soon_threadsafe of an event loop, driven by `turn` and `until`. ``now``
+    is the time of timers, in seconds."""
 
     __test__ = False
 
-    def __init__(self) -> None:
+    def __init__(self, now: Callable[[], float] = time.monotonic) -> None:
+        self.now = now
         self.ready: deque[tuple[Callable[..., object], tuple[Any, ...]]] = deque()
         self.later: list[tuple[float, int, Callable[..., object], tuple[Any, ...]]] = []
         self.errors: list[dict[str, Any]] = []
@@ -38,7 +40,7 @@ class TestLoop:
             self._arrived.notify()
 
     def call_later(self, delay: float, callback: Callable[..., object], *args: Any) -> None:
-        heapq.heappush(self.later, (time.monotonic() + delay, next(self._order), callback, args))
+        heapq.heappush(self.later, (self.now() + delay, next(self._order), callback, args))
 
     def call_exception_handler(self, context: dict[str, Any]) -> None:
         self.errors.append(context)
@@ -48,7 +50,7 @@ class TestLoop:
         for _ in range(len(self.ready)):
             callback, args = self.ready.popleft()
             callback(*args)
-        while self.later and self.later[0][0] <= time.monotonic():
+        while self.later and self.later[0][0] <= self.now():
             _, _, callback, args = heapq.heappop(self.later)
             callback(*args)
 
