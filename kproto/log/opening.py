@@ -108,7 +108,7 @@ def _first_offset(entry: Entry | None, runs: list[JournalRun]) -> int:
     for run in runs:
         if run.base_offset <= entry.log_start < run.next_offset:
             return run.base_offset
-    return max(entry.log_start, entry.base_offset if entry.flushed == 0 else 0)
+    return max(entry.log_start, min(entry.base_offset, entry.next_offset) if entry.flushed == 0 else 0)
 
 
 def _unproven(partition: Partition, runs: list[JournalRun]) -> list[Segment]:

@@ -381,3 +381,14 @@ def test_a_checkpoint_says_nothing_of_what_is_not_in_its_file_yet(
     log.restart(LeftAs.KILLED)
     assert log.partition().log_end_offset == 1
     assert "are lost" not in caplog.text
+
+
+def test_a_log_without_files_does_not_begin_behind_what_never_was_in_one(tmp_path: Path) -> None:
+    """Nor in the journal: an open segment without anything follows it."""
+    log = Log(tmp_path, automatic=False)
+    partition = log.partition()
+    partition.append(batch(b"a"))
+    partition.roll_group()
+    log.manager.checkpointing.note_down([partition])
+    log.restart(LeftAs.KILLED)
+    assert (log.partition().log_start_offset, log.partition().log_end_offset) == (0, 0)
