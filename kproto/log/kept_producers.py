@@ -121,7 +121,10 @@ def forget_journal(partition: Partition) -> None:
 def complete_epochs(partition: Partition) -> None:
     """It is open: below the offset at which leader epochs were written down, those are the true ones."""
     kept = _read_epochs(partition)
-    if kept is None or kept[0].offset > partition.log_end_offset:
+    if kept is None:
+        return
+    if kept[0].offset > partition.log_end_offset:
+        forget_journal(partition)  # the log was longer: they are none of what comes in the place of that
         return
     (offset, _), known = kept
     found = partition.epochs

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import pytest
@@ -254,3 +255,29 @@ def test_a_batch_of_which_only_the_deleted_part_is_left_is_unknown(tmp_path: Pat
     assert (log.partition().log_start_offset, log.partition().log_end_offset) == (2, 2)
     assert append(log, 7, 0) == [(0, True)]
     assert log.partition().append(pair)[0] == 2
+
+
+def test_leader_epochs_of_a_log_that_was_longer_are_none_of_what_comes_in_its_place(tmp_path: Path) -> None:
+    """They were written down, synced, where what old journals had was stale. What they are of was not synced,
+    and a loss of power took it, when those journals had gone."""
+    log = Log(tmp_path)
+    append(log, 7, 0, 1, 2, 3)
+    first, *_, stale = log.journal.stored[TOPIC_ID, 0]
+    log.journal.stored[TOPIC_ID, 0] = [first, stale]
+    log.restart(LeftAs.POWER_LOST)
+    append(log, 9, 0, 1)
+    assert log.partition().flush()
+    log.journal.stored[TOPIC_ID, 0] = [stale]
+    log.restart(LeftAs.KILLED)
+    assert log.partition().log_end_offset == 3
+    log.manager.files.close_all()
+    (path,) = Path(log.partition().directory).glob("*.chunks")
+    os.truncate(path, len(first[2]))
+    log.journal.stored.clear()
+    log.restart(LeftAs.POWER_LOST)
+    assert log.partition().log_end_offset == 1
+    append(log, 10, 0, 1, 2, 3)
+    assert log.partition().epoch_end_offset(1) == (0, 1)
+    log.restart(LeftAs.KILLED)
+    partition = log.partition()
+    assert (partition.epoch_end_offset(1), partition.epoch_end_offset(3)) == ((0, 1), (3, 5))
