@@ -8,10 +8,10 @@ slices of segment memory, or `reader.collect` -> file ranges.
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
-from collections.abc import Callable, Generator, Iterator
+from collections.abc import Callable, Generator, Iterator, Sequence
 from struct import Struct
 from struct import error as StructError
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from kproto.check import check
 from kproto.errors import ErrorCode, KafkaError
@@ -567,11 +567,13 @@ class Partition:
         self.synced_offset  # noqa: B018 - moves `settled` on
         return [segment for segment in self.segments[self.settled :] if segment.synced < segment.measure()]
 
-    def sync_start(self) -> None:
+    def sync_starts(self, partitions: Sequence[Any]) -> None:
         """Implements ``ports.LogPartition``."""
         checkpointing = self.manager.checkpointing
         if not checkpointing.deletions.all_known:
-            checkpointing.note_down([self], sync=True)
+            moved = [one for one in partitions if one.log_start_offset and (one.copies == 1 or one.only_here)]
+            if moved:
+                checkpointing.note_down(moved, sync=True)
 
     def idle(self) -> None:
         """Nothing was appended for a while: shrink the next block to what was used."""

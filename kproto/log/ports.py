@@ -24,7 +24,7 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, Protocol
 
 if TYPE_CHECKING:
     from kproto.config import TopicConfig
@@ -292,7 +292,8 @@ class LogPartition(Protocol):
         """Segments with bytes that are not in synced files, oldest first."""
         ...
 
-    def sync_start(self) -> None:
-        """Have a loss of power not take back where the log starts: what was deleted is in no file that could
-        be synced. OSError passes through."""
+    def sync_starts(self, partitions: Sequence[Any]) -> None:
+        """Have a loss of power not take back where the logs of ``partitions`` (of this kind) start: what was
+        deleted is in no file that could be synced. One sync for all, since the loop waits; of what has
+        several copies the store knows it (rule 44). OSError passes through."""
         ...

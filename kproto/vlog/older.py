@@ -50,13 +50,14 @@ class Older:
         """Of ``partitions``, those of a frame, write what is only in memory and in journals to segment files;
         returns the files to sync, oldest of each partition first. OSError passes through: then it is to be
         tried again."""
+        here = [one for one in partitions if one in self._partitions and not one.deleted]
+        if here:
+            here[0].sync_starts(here)
         segments: list[LogSegment] = []
-        for partition in partitions:
-            if partition in self._partitions and not partition.deleted:
-                partition.sync_start()
-                for segment in partition.unsynced():
-                    segment.flush(EVERYTHING)
-                    segments.append(segment)
+        for partition in here:
+            for segment in partition.unsynced():
+                segment.flush(EVERYTHING)
+                segments.append(segment)
         return segments
 
     def settle(self, partitions: Iterable[LogPartition]) -> None:

@@ -136,7 +136,7 @@ class Partition:
     def unsynced(self) -> list[Segment]:
         return [self.segment] if self.segment.synced < self.segment.end else []
 
-    def sync_start(self) -> None:
+    def sync_starts(self, partitions: Sequence[Any]) -> None:
         """Nothing is deleted."""
 
     def on_durable(self, end_offset: int) -> None:

@@ -11,7 +11,7 @@ from __future__ import annotations
 import errno
 import os
 import random
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -22,6 +22,7 @@ from kproto.config import load
 from kproto.directory import LeftAs
 from kproto.disk import PAGE, Buffer, Disk
 from kproto.log import due
+from kproto.log.checkpointing import Checkpointing
 from kproto.log.manager import LogManager
 from kproto.log.partition import Partition
 from kproto.log.ports import LogPorts
@@ -709,4 +710,32 @@ def test_no_loss_of_power_brings_journal_files_back_after_a_clean_stop(tmp_path:
     node.left_as = LeftAs.CLEAN
     node.start()
     node.verify(node.acked)
+
+
+def test_many_that_come_to_a_class_with_syncs_wait_for_one_sync_of_where_they_start(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """250 in one push held the loop for a second, because records of another one had just been deleted."""
+    monkeypatch.setitem(SETTINGS, "kproto.vlogs.per.broker", "1")
+    node = Node(tmp_path, PowerDisk(), topics={"changing": {}, "memory": {}})
+    node.start()
+    keys = [("changing", index) for index in range(PARTITIONS)]
+    for key in (*keys, ("memory", 0)):
+        node.send(node.partition(*key), key, b"a" * 100)
+    node.loop.turn()
+    for key in (*keys[1:], ("memory", 0)):
+        node.partition(*key).delete_records(-1)
+    node.configure("changing", {"flush.messages": "1"})
+    noted: list[list[int]] = []
+    note_down = Checkpointing.note_down
+
+    def note(self: Checkpointing, partitions: Iterable[Partition], sync: bool = False) -> None:
+        noted.extend([[one.index for one in partitions]] if sync else [])
+        note_down(self, partitions, sync)
+
+    monkeypatch.setattr(Checkpointing, "note_down", note)
+    for key in keys:
+        node.send(node.partition(*key), key, b"b" * 100)
+    node.loop.until(lambda: all(node.acked[key] == 2 for key in keys))
+    assert noted == [[1, 2]], "nothing is deleted of the first one"
     node.die()
