@@ -677,6 +677,7 @@ class LogManager:
         opened."""
         if self.checkpointing.exact or not self.checkpointing.file.exact:
             return True
+        self._proved_s = -math.inf  # what fails in a thread would be told when the stop is over
         for topic_id, partitions in self._known_at_start.items():
             for index in range(partitions):
                 streamlet = self.leadership.streamlet(topic_id, index)

@@ -5,8 +5,10 @@ from __future__ import annotations
 
 import errno
 import os
+from collections import deque
 from collections.abc import Iterable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -219,3 +221,22 @@ def test_a_directory_that_got_something_new_is_synced_again(tmp_path: Path) -> N
     above.forget(str(topic))
     above.sync(first)
     assert disk.synced == [str(topic)] * 3
+
+
+def test_what_a_stop_opens_is_not_left_to_a_thread(tmp_path: Path) -> None:
+    """Its error would be told when the stop is over, and called clean: the next sync of the file succeeds."""
+    jobs = Jobs()
+    log, disk = killed(tmp_path, jobs, in_journal=0)
+    del log.journal.stored[TOPIC_ID, 0]
+    log.restart(LeftAs.KILLED)
+
+    def thread(*job: Any) -> None:
+        jobs.append(job)
+        do(deque([(job[0], lambda _: None)]))
+        disk.broken = False
+
+    log.manager.ports.in_background = thread
+    disk.broken = True
+    assert not log.manager.close()
+    assert log.poisoned
+    assert not jobs
