@@ -162,15 +162,26 @@ def _told(entry: Entry | None) -> list[SegmentName] | None:
 
 
 def has_more_files(disk: Disk, directory: str, entry: Entry | None) -> bool:
-    """Whether a start that takes ``entry`` for right would miss segments, or leave what was to be removed: a
-    process was killed before its next checkpoint, or amid that. OSError passes through."""
+    """Whether a start that takes ``entry`` for right would miss segments, take what nobody has synced for
+    synced, or leave what was to be removed: a process was killed before its next checkpoint, or amid that.
+    OSError passes through."""
     told = _told(entry)
-    if told is None:
-        return False
-    found = {file: parse_name(file) for file in disk.listdir(directory)}
-    return any(
-        name not in told if name is not None else file.endswith(DELETED) for file, name in found.items()
-    )
+    for file in disk.listdir(directory):
+        name = parse_name(file)
+        if name is None:
+            more = told is not None and file.endswith(DELETED)
+        else:
+            more = told is not None and name not in told
+            more = more or (entry is not None and _goes_on(f"{directory}/{file}", name, entry))
+        if more:
+            return True
+    return False
+
+
+def _goes_on(path: str, name: SegmentName, entry: Entry) -> bool:
+    """Whether the segment in ``path`` has something behind where ``entry`` says that the files end."""
+    last = SegmentName(entry.group_base, entry.number, entry.base_offset)
+    return os.stat(path).st_size > entry.flushed if name == last else by_offset(name) > by_offset(last)
 
 
 def names_in(partition: Partition) -> list[SegmentName]:

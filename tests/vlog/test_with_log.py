@@ -739,3 +739,40 @@ def test_many_that_come_to_a_class_with_syncs_wait_for_one_sync_of_where_they_st
     node.loop.until(lambda: all(node.acked[key] == 2 for key in keys))
     assert noted == [[1, 2]], "nothing is deleted of the first one"
     node.die()
+
+
+@pytest.mark.parametrize("closed", [False, True])
+def test_what_a_kill_left_in_a_file_is_synced_by_a_clean_stop_though_nobody_opened_it(
+    tmp_path: Path, closed: bool
+) -> None:
+    """It had not come to the journal, and the checkpoint knew the file without it. The next start took all of
+    the file for synced, and what was acknowledged behind it was lost with the power."""
+    node = Node(tmp_path, PowerDisk())
+    node.start()
+    node.stop_cleanly()
+    key = ("synced", 0)
+    partition = node.partition(*key)
+    for _ in range(2):
+        node.send(partition, key, b"a" * 500)
+        node.loop.until(lambda: partition.high_watermark == partition.log_end_offset)
+        if closed:
+            partition.roll_group()
+            closed = False
+    for _ in range(2):
+        node.stop_cleanly()
+    partition = node.partition(*key)
+    node.send(partition, key, b"b" * 500)
+    node.logs.flushing.flush_all()
+    assert node.acked[key] == 2
+    for left_as in (LeftAs.KILLED, LeftAs.CLEAN):
+        if left_as is LeftAs.CLEAN:
+            assert node.logs.close()
+            node.vlogs.close()
+        else:
+            node.die()
+        node.left_as = left_as
+        node.start()
+    node.send(node.partition(*key), key, b"c" * 500)
+    node.loop.until(lambda: node.promised.get(key, 0) == node.partition(*key).log_end_offset)
+    node.lose_power(Everything())
+    node.die()
