@@ -15,7 +15,7 @@ import os
 from struct import Struct
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from kproto.disk import NO_SPACE, poisoning
+from kproto.disk import NO_SPACE
 from kproto.log.epochs import UNDEFINED, EpochCache
 from kproto.log.producers import Producers
 from kproto.log.segment import read_file
@@ -107,13 +107,11 @@ def floor(partition: Partition) -> Floor:
 
 
 def forget_journal(partition: Partition) -> None:
-    """What old journals have behind the end that the log had when it was opened is stale: something before
-    that was lost with the power. As long as nothing is deleted a start sees that; afterwards what is missing
-    may have been deleted (`floor`). On a full disk it is not noted."""
-    data, partition.stale_behind = partition.stale_behind, b""
+    """It is open, and what old journals have behind its end is stale: something before that was lost with the
+    power. So it is (`floor`) when the log has gone on, and all of that was deleted. On a full disk it is not
+    noted."""
     try:
-        with poisoning(partition.manager.ports.on_poison, partition.directory):
-            write(partition, data, sync=True, file=EPOCHS)
+        write(partition, packed_epochs(partition), sync=True, file=EPOCHS)
     except OSError as error:
         if error.errno not in NO_SPACE:
             raise
@@ -126,7 +124,6 @@ def complete_epochs(partition: Partition) -> None:
     if kept is None:
         return
     if kept[0].offset > partition.log_end_offset:
-        partition.stale_behind = packed_epochs(partition)
         forget_journal(partition)  # the log was longer: they are none of what comes in the place of that
         return
     (offset, _), known = kept

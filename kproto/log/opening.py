@@ -77,7 +77,7 @@ def open_partition(
     kept_producers.settle(partition, recalled)
     kept_producers.complete_epochs(partition)
     if any(run.next_offset > partition.log_end_offset for run in runs):
-        partition.stale_behind = kept_producers.packed_epochs(partition)
+        kept_producers.forget_journal(partition)
     partition.high_watermark = partition.last_stable_offset = partition.log_end_offset
     partition.remove_dead_groups()
     if less:  # the checkpoint must not vouch for what comes in the place of that (24b, 36)

@@ -95,7 +95,6 @@ class Partition:
         "producers",
         "segments",
         "settled",
-        "stale_behind",
         "tail",
         "topic",
         "topic_id",
@@ -144,8 +143,6 @@ class Partition:
         self.bases: list[int] = []
         self.settled = 0
         """So many segments at the front are closed and known to be synced."""
-        self.stale_behind = b""
-        """See `kept_producers.forget_journal`; empty: nothing is."""
         self.tail: Block = NO_BLOCK
         self.dirty_from = -1
         """Number in ``segments`` from which on bytes are only in memory, or -1."""
@@ -693,8 +690,6 @@ class Partition:
             self.log_start_offset <= offset <= self.log_end_offset,
             f"{self}: the log cannot start at {offset}",
         )
-        if self.stale_behind:
-            kept_producers.forget_journal(self)
         self.log_start_offset = offset
         if offset == self.log_end_offset:
             self.roll_group()

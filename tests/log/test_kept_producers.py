@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from kproto.directory import LeftAs
-from kproto.log.kept_producers import EPOCHS, FILE
+from kproto.log.kept_producers import FILE
 from kproto.wire.records import Producer
 from tests.log.support import TOPIC_ID, Log, batch
 
@@ -269,7 +269,7 @@ def test_leader_epochs_of_a_log_that_was_longer_are_none_of_what_comes_in_its_pl
     assert log.partition().flush()
     log.journal.stored[TOPIC_ID, 0] = [stale]
     log.restart(LeftAs.KILLED)
-    assert log.partition().delete_records(-1) == 3
+    assert log.partition().log_end_offset == 3
     log.manager.files.close_all()
     (path,) = Path(log.partition().directory).glob("*.chunks")
     os.truncate(path, len(first[2]))
@@ -281,17 +281,3 @@ def test_leader_epochs_of_a_log_that_was_longer_are_none_of_what_comes_in_its_pl
     log.restart(LeftAs.KILLED)
     partition = log.partition()
     assert (partition.epoch_end_offset(1), partition.epoch_end_offset(3)) == ((0, 1), (3, 5))
-
-
-def test_that_old_journals_are_stale_is_written_down_when_it_matters(tmp_path: Path) -> None:
-    """A start after a loss of power that took some of a journal synced a file for each partition, on the
-    loop: a request for 300 of them held up everybody for two seconds."""
-    log = Log(tmp_path)
-    append(log, 7, 0, 1, 2)
-    log.journal.stored[TOPIC_ID, 0] = log.journal.stored[TOPIC_ID, 0][::2]
-    log.restart(LeftAs.POWER_LOST)
-    written = Path(log.partition().directory) / EPOCHS
-    append(log, 9, 0)
-    assert not written.exists()
-    log.partition().delete_records(1)
-    assert written.exists()
