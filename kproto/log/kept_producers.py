@@ -22,7 +22,10 @@ from kproto.log.segment import read_file
 from kproto.wire.crc import crc32c
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from kproto.log.partition import Partition
+    from kproto.log.ports import JournalRun
 
 log = logging.getLogger(__name__)
 
@@ -106,10 +109,19 @@ def floor(partition: Partition) -> Floor:
     return kept[0] if kept is not None else Floor(0, UNDEFINED)
 
 
-def forget_journal(partition: Partition) -> None:
+def forget_behind(partition: Partition, runs: Iterable[JournalRun]) -> None:
     """It is open, and what old journals have behind its end is stale: something before that was lost with the
-    power. So it is (`floor`) when the log has gone on, and all of that was deleted. On a full disk it is not
-    noted."""
+    power. So it is when the log has gone on, and all of that was deleted. Written down once, since a journal
+    may stay for many starts."""
+    behind = [run for run in runs if run.next_offset > partition.log_end_offset]
+    if behind:
+        known = floor(partition)
+        if not all(known.is_stale(run.next_offset, run.epoch) for run in behind):
+            _write_epochs(partition)
+
+
+def _write_epochs(partition: Partition) -> None:
+    """A full disk only means that they are not noted."""
     try:
         write(partition, packed_epochs(partition), sync=True, file=EPOCHS)
     except OSError as error:
@@ -124,7 +136,7 @@ def complete_epochs(partition: Partition) -> None:
     if kept is None:
         return
     if kept[0].offset > partition.log_end_offset:
-        forget_journal(partition)  # the log was longer: they are none of what comes in the place of that
+        _write_epochs(partition)  # the log was longer: they are none of what comes in the place of that
         return
     (offset, _), known = kept
     found = partition.epochs

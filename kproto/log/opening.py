@@ -76,8 +76,7 @@ def open_partition(
         lost(partition, partition.log_end_offset, entry.next_offset, "the log ends before them")
     kept_producers.settle(partition, recalled)
     kept_producers.complete_epochs(partition)
-    if any(run.next_offset > partition.log_end_offset for run in runs):
-        kept_producers.forget_journal(partition)
+    kept_producers.forget_behind(partition, runs)
     partition.high_watermark = partition.last_stable_offset = partition.log_end_offset
     partition.remove_dead_groups()
     if less:  # the checkpoint must not vouch for what comes in the place of that (24b, 36)

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from kproto.directory import LeftAs
-from kproto.log.kept_producers import FILE
+from kproto.log.kept_producers import EPOCHS, FILE
 from kproto.wire.records import Producer
 from tests.log.support import TOPIC_ID, Log, batch
 
@@ -238,6 +238,11 @@ def test_what_was_lost_does_not_come_back_from_the_journal_when_all_behind_it_is
     log.journal.stored[TOPIC_ID, 0] = stale
     log.restart(LeftAs.KILLED)
     assert (log.partition().log_start_offset, log.partition().log_end_offset) == (3, 3)
+    noted = (Path(log.partition().directory) / EPOCHS).stat().st_ino
+    log.restart(LeftAs.KILLED)
+    assert log.partition().log_end_offset == 3
+    now = (Path(log.partition().directory) / EPOCHS).stat().st_ino
+    assert now == noted, "it is known already: each start would sync for it"
 
 
 def test_a_batch_of_which_only_the_deleted_part_is_left_is_unknown(tmp_path: Path) -> None:
