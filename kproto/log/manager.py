@@ -678,23 +678,24 @@ class LogManager:
         if self.checkpointing.exact or not self.checkpointing.file.exact:
             return True
         self._proved_s = -math.inf  # what fails in a thread would be told when the stop is over
+        for key in self._not_opened():
+            directory = self.directory_of(*key)
+            try:
+                if has_more_files(self.disk, directory, self.checkpointing.file.get(*key)):
+                    self.open(*key)
+            except (OSError, KafkaError) as error:
+                log.warning("the stop is not clean: %s cannot be opened: %s", directory, error)
+                return False
+        return True
+
+    def _not_opened(self) -> Iterator[tuple[bytes, int]]:
+        """Partitions of one copy that are led here and may have files from before this process."""
         for topic_id, partitions in self._known_at_start.items():
             for index in range(partitions):
                 streamlet = self.leadership.streamlet(topic_id, index)
                 mine = streamlet is not None and not streamlet.sources and self.leadership.is_here(streamlet)
-                if not mine or self.opened(topic_id, index) is not None:
-                    continue
-                entry, directory = (
-                    self.checkpointing.file.get(topic_id, index),
-                    self.directory_of(topic_id, index),
-                )
-                try:
-                    if has_more_files(self.disk, directory, entry):
-                        self.open(topic_id, index)
-                except (OSError, KafkaError) as error:
-                    log.warning("the stop is not clean: %s cannot be opened: %s", directory, error)
-                    return False
-        return True
+                if mine and self.opened(topic_id, index) is None:
+                    yield topic_id, index
 
     def close(self) -> bool:
         """A clean stop: everything into files, synced, a last checkpoint. False, so not to be marked as one,

@@ -338,7 +338,11 @@ def test_a_stop_is_not_clean_when_a_file_cannot_be_synced(
     assert log.poisoned
 
 
-def test_a_stop_is_not_clean_when_what_a_killed_process_left_cannot_be_synced(tmp_path: Path) -> None:
+@pytest.mark.parametrize("together", [False, True])
+def test_a_stop_is_not_clean_when_what_a_killed_process_left_cannot_be_synced(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, together: bool
+) -> None:
+    monkeypatch.setattr(checkpointing, "SYNC_ALL_FROM", 0 if together else 1)
     disk = Syncs()
     log = left_by_a_killed_process(tmp_path, disk)
     disk.broken = True
