@@ -6,10 +6,9 @@ from __future__ import annotations
 
 import logging
 import os
-from collections.abc import Callable, Container, Iterable, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Callable, Container, Iterable
 from functools import partial
-from typing import TYPE_CHECKING, Final, TypeVar
+from typing import TYPE_CHECKING, Final
 
 from kproto.directory import LeftAs
 from kproto.disk import NO_SPACE, poisoning
@@ -31,7 +30,6 @@ if TYPE_CHECKING:
 
 log = logging.getLogger(__name__)
 
-Done = TypeVar("Done")
 RETRY_S: Final = 1.0
 """How long to wait after a checkpoint could not be written."""
 BATCH: Final = 150
@@ -43,8 +41,6 @@ SLICES: Final = 40
 SYNC_ALL_FROM: Final = 100
 """More files than that get to the medium together first, with sync(2): then each of their own syncs, which
 alone say whether one failed, takes little."""
-SYNC_THREADS: Final = 16
-"""Each still waits for the disk to empty its cache, 2 to 7 ms; those of several threads wait together."""
 _DOUBTFUL: Final = {
     LeftAs.NEW: (),
     LeftAs.CLEAN: (Found.MISSING, Found.EMPTY, Found.TORN),
@@ -261,8 +257,9 @@ class Checkpointing:
         noted = [one for one in self.file.unsynced() if self._released.get(one[:2]) is None]
         noted += [one for one in self._left() if one[2].unsynced]
         left = [one for one in noted if one[:2] not in opened]
-
-        def sync(topic_id: bytes, index: int) -> bool:
+        if len(left) > SYNC_ALL_FROM:
+            os.sync()
+        for topic_id, index, entry in left:
             directory = directory_of(topic_id, index)
             files = [name for name in self._disk.listdir(directory) if parse_name(name) is not None]
             for name in files:
@@ -270,10 +267,6 @@ class Checkpointing:
             if files:  # they have their names (rule 36)
                 self._disk.sync_directory(directory)
                 above.sync(directory)
-            return bool(files)
-
-        found = _sync_many([partial(sync, *one[:2]) for one in left])
-        for (topic_id, index, entry), files in zip(left, found, strict=True):
             self.released(topic_id, index, entry.all_synced() if files else entry.only_synced())
 
     def _left(self) -> list[tuple[bytes, int, Entry]]:
@@ -287,17 +280,9 @@ def _entries(partitions: Iterable[Partition]) -> list[tuple[bytes, int, Entry]]:
 def sync_all(partitions: Iterable[Partition]) -> None:
     """Sync all files of all ``partitions``. OSError passes."""
     unsynced = [segment for partition in partitions for segment in partition.unsynced()]
-    _sync_many([segment.sync for segment in unsynced])
-
-
-def _sync_many(syncs: Sequence[Callable[[], Done]]) -> list[Done]:
-    """All of ``syncs``, of some files each: in threads when there are many. The first error passes when all
-    have ended."""
-    if len(syncs) <= SYNC_ALL_FROM:
-        return [sync() for sync in syncs]
-    os.sync()
-    with ThreadPoolExecutor(SYNC_THREADS) as pool:
-        return [one.result() for one in [pool.submit(sync) for sync in syncs]]
+    if len(unsynced) > SYNC_ALL_FROM:
+        os.sync()
+    sync_each(unsynced)
 
 
 def sync_each(segments: Iterable[Segment]) -> None:
