@@ -260,6 +260,16 @@ def test_an_answer_that_cannot_be_made_gives_back_its_memory(tmp_path, monkeypat
     assert sum(held) == 0
 
 
+def only_the_first_is_closed(broker, name):
+    """Two wait until their time is over, in the same moment."""
+    with Kafka(broker.host, broker.port) as first, Kafka(broker.host, broker.port) as other:
+        for client in (first, other):
+            client.send(1, 12, fetch_request(name, (0, 0), max_wait_ms=500))
+        with pytest.raises(ConnectionError, match=r"closed|reset"):
+            first.receive()
+        assert other.receive().error_code == 0
+
+
 def test_an_answer_that_cannot_be_made_when_the_time_is_over_is_that_clients_alone(monkeypatch):
     make, failures = fetch.answer, [MemoryError()]
 
@@ -271,12 +281,7 @@ def test_an_answer_that_cannot_be_made_when_the_time_is_over_is_that_clients_alo
     with kafka_broker() as broker, Kafka(broker.host, broker.port) as kafka:
         name, _ = kafka.create()
         monkeypatch.setattr(fetch, "answer", answer)
-        with Kafka(broker.host, broker.port) as first, Kafka(broker.host, broker.port) as other:
-            for client in (first, other):
-                client.send(1, 12, fetch_request(name, (0, 0), max_wait_ms=500))
-            with pytest.raises(ConnectionError, match=r"closed|reset"):
-                first.receive()
-            assert other.receive().error_code == 0
+        only_the_first_is_closed(broker, name)
 
 
 def test_who_cannot_be_read_for_when_the_time_is_over_keeps_nobody(monkeypatch):
@@ -290,12 +295,7 @@ def test_who_cannot_be_read_for_when_the_time_is_over_keeps_nobody(monkeypatch):
     with kafka_broker() as broker, Kafka(broker.host, broker.port) as kafka:
         name, _ = kafka.create()
         monkeypatch.setattr(fetch._Fetch, "_read", failing)
-        with Kafka(broker.host, broker.port) as first, Kafka(broker.host, broker.port) as other:
-            for client in (first, other):
-                client.send(1, 12, fetch_request(name, (0, 0), max_wait_ms=500))
-            with pytest.raises(ConnectionError, match=r"closed|reset"):
-                first.receive()
-            assert other.receive().error_code == 0
+        only_the_first_is_closed(broker, name)
 
 
 def test_what_is_behind_an_answer_that_cannot_be_made_is_not_begun(monkeypatch):

@@ -610,6 +610,18 @@ def test_a_kill_takes_nothing_behind_deleted_records_that_were_in_no_file(tmp_pa
     node.die()
 
 
+def killed_then_stopped(node: Node) -> None:
+    """And started again each time; nobody opens anything between."""
+    for left_as in (LeftAs.KILLED, LeftAs.CLEAN):
+        if left_as is LeftAs.CLEAN:
+            assert node.logs.close()
+            node.vlogs.close()
+        else:
+            node.die()
+        node.left_as = left_as
+        node.start()
+
+
 def test_what_two_kills_left_in_files_before_a_checkpoint_is_there_after_a_clean_stop(tmp_path: Path) -> None:
     """The first one came before the partition was in a checkpoint; the process after it gave the journal
     back, for all is in a synced file, and the next one had no reason to open the partition. The checkpoint
@@ -623,14 +635,7 @@ def test_what_two_kills_left_in_files_before_a_checkpoint_is_there_after_a_clean
     node.kill()
     node.clock.advance(5.0)
     node.loop.until(lambda: (node.drained(), node.vlogs._inherited is None)[1])
-    for left_as in (LeftAs.KILLED, LeftAs.CLEAN):
-        if left_as is LeftAs.CLEAN:
-            assert node.logs.close()
-            node.vlogs.close()
-        else:
-            node.die()
-        node.left_as = left_as
-        node.start()
+    killed_then_stopped(node)
     node.verify(node.acked)
     assert node.partition(*key).log_end_offset == 1
     node.die()
@@ -764,14 +769,7 @@ def test_what_a_kill_left_in_a_file_is_synced_by_a_clean_stop_though_nobody_open
     node.send(partition, key, b"b" * 500)
     node.logs.flushing.flush_all()
     assert node.acked[key] == 2
-    for left_as in (LeftAs.KILLED, LeftAs.CLEAN):
-        if left_as is LeftAs.CLEAN:
-            assert node.logs.close()
-            node.vlogs.close()
-        else:
-            node.die()
-        node.left_as = left_as
-        node.start()
+    killed_then_stopped(node)
     node.send(node.partition(*key), key, b"c" * 500)
     node.loop.until(lambda: node.promised.get(key, 0) == node.partition(*key).log_end_offset)
     node.lose_power(Everything())
