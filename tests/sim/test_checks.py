@@ -23,11 +23,13 @@ from kproto.vlog.classes import FlushPolicy
 from kproto.vlog.frame import DIRECT, ENTRY_SIZE, FRAME_SIZE, decode_frame_header, seal
 from kproto.vlog.journal import file_name as journal_name
 from kproto.vlog.kept import KEPT
+from kproto.wire.internal import InternalError
 from tests.replica.support import ME, OTHER, Owner
 
 from .checks import Checks
 from .clients import Clients, Consumer, Ledger, make_chunk
 from .disk import Inode, SimDisk
+from .garbage import Garbage
 from .loop import RUNNING
 from .parts import STORE_IS_DOWN, installed
 from .plan import plan_of
@@ -69,6 +71,34 @@ def test_frames_that_only_a_journal_had_are_known_when_it_told_the_end() -> None
         assert list(checks.contents[owner.vseg]) == [position for position, _ in owner.frames[:2]]
         assert checks.world.cover["closed by a journal"] == 1
         assert not checks.world.problems
+
+
+@pytest.mark.parametrize("answer", [InternalError.NONE, InternalError.GAP])
+def test_a_wrong_state_frame_is_caught_when_it_is_taken(answer: InternalError) -> None:
+    """One that overtakes frames of another connection is refused, and tells of what did not come yet."""
+    world, owner = World(0, plan_of(0)), Owner(VsegId(2, 1, 6))
+    frame = bytearray(owner.push_state())
+    frame[FRAME_SIZE + 3] += 1  # more partitions than there are
+    told = Checks(world)._watch_push(2, bytes(1) + frame)
+    assert told is not None
+    assert not world.problems
+    with contextlib.suppress(AssertionError):  # nobody runs there
+        told(answer, b"")
+    assert [one[:3] for one in world.problems] == ["28b"] * (answer == InternalError.NONE)
+
+
+@pytest.mark.parametrize("headless", [False, True])
+def test_a_journal_of_an_earlier_process_is_garbage_unless_its_header_is_gone(headless: bool) -> None:
+    world, owner = World(0, plan_of(0)), Owner(VsegId(2, 1, 6))
+    node, first = world.nodes[1], owner.first
+    with installed(world):
+        disk: Disk = SimDisk(node.machine)
+        folder = f"{node.machine.root}/journal"
+        disk.makedirs(folder)
+        fd = disk.open(f"{folder}/{journal_name(*owner.vseg)}", create=True)
+        disk.pwritev(fd, [bytes(len(first)) if headless else first, owner.push([KEY], [100])], 0)
+        wrong = Garbage(world, Checks(world))._journals(node)
+    assert ("still has the journal" in wrong) is not headless
 
 
 def test_who_is_listed_without_a_copy_is_caught() -> None:
