@@ -18,7 +18,7 @@ from tests.log.support import batch
 
 from .checks import Checks, require
 from .model import MAX_SEQUENCE, Batch, Key, Model, Sender
-from .node import Node
+from .node import Node, Topic
 
 SIZES = (50, 300, 3000, 20_000, 90_000)
 MOST_SENDERS = 8
@@ -172,7 +172,7 @@ class Operations:
         what = random.random()
         name = random.choice(list(node.topics))
         if what < 0.6:
-            node.topics[name].configs = type(node.topics[name])(name, random).configs
+            node.topics[name].configs = Topic(name, random).configs
             node.note("configs changed", name, node.topics[name].configs)
         elif what < 0.75 and len(node.topics) > 1:
             del node.topics[name]
