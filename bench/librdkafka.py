@@ -4,7 +4,7 @@ The processes (`python -m bench.librdkafka`) read one JSON line that says what t
 each is answered by a line with what was done so far, the CPU time of the process, and when that was: what
 many busy processes did between two words is known only by the clock of each. Their CPU is reported as the
 clients'; much of it is Python's, one call for each record. librdkafka puts one partition into each
-Produce request. Latencies are those of every 16th record, from the call of produce; of several producers the
+Produce request. Latencies are those of every 17th record, from the call of produce; of several producers the
 worst is reported.
 
 May import the standard library and bench's generator, brokers and topics; confluent_kafka on use.
@@ -28,14 +28,16 @@ from bench.generator import Load, Measured
 from bench.stolen import Stolen
 from bench.topics import Topics
 
-SAMPLE_EVERY = 16
+SAMPLE_EVERY = 17
+"""Partitions get theirs in turn: every 16th record is for the same few, 2 of 32, which one broker leads."""
 POLL_EVERY = 64
 """Records between two looks for acknowledgements. With a buffer of millions of records there would be none
 for seconds if only a full one made the producer look."""
 CONSUMED_AT_ONCE = 2000
 DRAIN_S = 60.0
 NOTE = (
-    "Latencies are of every 16th record, from the call of produce; each percentile is the worst producer's."
+    f"Latencies are of every {SAMPLE_EVERY}th record, from the call of produce; each percentile is the worst "
+    "producer's."
 )
 PERCENTS = {"p50": 50.0, "p90": 90.0, "p99": 99.0, "p999": 99.9, "max": 100.0}
 

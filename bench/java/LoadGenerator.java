@@ -51,7 +51,8 @@ import org.apache.kafka.common.serialization.ByteArraySerializer;
  */
 public final class LoadGenerator {
   static final int VALUE_HEAD = 8;
-  static final int SAMPLE_EVERY = 16;
+  /** Records go to the partitions in turn: with a divisor of their number all samples would be of the same few. */
+  static final int SAMPLE_EVERY = 17;
   static final long READY_TIMEOUT_SECONDS = 60;
   static final long STEADY_WINDOW_NANOS = 3_000_000_000L;
   /** So many windows in a row, none of them with GROWTH times the most of those before: nothing grows any more. */

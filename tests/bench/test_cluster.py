@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import re
+from math import gcd
 from pathlib import Path
 from typing import Any, cast
 
 import pytest
 from rich.console import Console
 
-from bench import clusters
+from bench import cases, clusters
 from bench.cluster import (
     CASES,
     LEAST_BUFFER,
@@ -21,7 +23,9 @@ from bench.cluster import (
     warm_up,
 )
 from bench.generator import Load
-from bench.librdkafka import per_second, percentiles, places, settings
+from bench.jars import GENERATOR_SOURCE
+from bench.kera.figures import FIGURES
+from bench.librdkafka import SAMPLE_EVERY, per_second, percentiles, places, settings
 from bench.options import systems
 from bench.results import KAFKA, KPROTO
 from bench.topics import LEAST_INDEX, MOST_INDEX, Topics, disk_bytes, index_bytes
@@ -116,6 +120,18 @@ def test_librdkafka_gets_what_the_java_client_gets() -> None:
     assert "max.in.flight.requests.per.connection" not in found
     assert settings(Load(100, 1024, in_flight=1), "a:1")["max.in.flight.requests.per.connection"] == 1
     assert places(["a", "b"], 2) == [("a", 0), ("a", 1), ("b", 0), ("b", 1)]
+
+
+def test_latencies_are_of_all_partitions() -> None:
+    """Producers take theirs in turn: of every 16th record all went to 2 of 32, which one broker led."""
+    source = re.search(r"SAMPLE_EVERY = (\d+);", GENERATOR_SOURCE.read_text())
+    assert source is not None
+    assert int(source[1]) == SAMPLE_EVERY
+    shapes = {(point.shape, point.system) for figure in FIGURES.values() for point in figure.points()}
+    written = {shape.streams * shape.partitions(system) // shape.entries(system) for shape, system in shapes}
+    written |= {each.load.partitions for each in (*CASES, *cases.CASES)}
+    assert {1, 32, 64, 512} <= written
+    assert {gcd(SAMPLE_EVERY, count) for count in written} == {1}
 
 
 def test_percentiles_are_nearest_rank() -> None:
