@@ -3,6 +3,8 @@ that clients send before they are compiled."""
 
 from __future__ import annotations
 
+import json
+import subprocess
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -11,6 +13,7 @@ import pytest
 
 from bench.brokers import Kproto
 from bench.generator import Load, measure, parameters
+from bench.jars import generator_classpath
 
 pytestmark = [pytest.mark.owns_broker, pytest.mark.kproto_only]
 
@@ -18,6 +21,18 @@ OUT_OF_REACH = 2_000_000
 SECONDS = 0.3
 WINDOWS_S = 4 * 3
 """The first of three seconds is the most so far, three more without growth are steady."""
+
+RANKS = """
+public final class Ranks {
+  public static void main(String[] arguments) {
+    var samples = new LoadGenerator.Samples();
+    for (long micros = 1; micros <= 1000; micros++) {
+      samples.add(micros * 1000);
+    }
+    System.out.println(LoadGenerator.Samples.json(java.util.List.of(samples)));
+  }
+}
+"""
 
 
 @pytest.fixture
@@ -38,6 +53,22 @@ def test_a_rate_out_of_reach_hides_no_latency(broker: Kproto) -> None:
     assert found["acked_total"] == found["consumed_total"]
     assert found["ack_us"]["max"] >= found["ack_us"]["p50"] > 0
     assert found["warmup_seconds"] < WINDOWS_S, "at a rate, the time that was asked for"
+
+
+def test_a_percentile_is_the_least_that_so_many_do_not_exceed(tmp_path: Path) -> None:
+    """By doubles 99.9 % of 1,000 are more than 999: the p99.9 of so many was the greatest of all."""
+    (tmp_path / "Ranks.java").write_text(RANKS)
+    places = f"{tmp_path}:{generator_classpath()}"
+    subprocess.run(["javac", "-cp", places, "-d", tmp_path, tmp_path / "Ranks.java"], check=True)
+    done = subprocess.run(["java", "-cp", places, "Ranks"], capture_output=True, text=True, check=True)
+    found = json.loads(done.stdout)
+    assert {name: found[name] for name in ("p50", "p90", "p99", "p999", "max")} == {
+        "p50": 500,
+        "p90": 900,
+        "p99": 990,
+        "p999": 999,
+        "max": 1000,
+    }
 
 
 @pytest.mark.long

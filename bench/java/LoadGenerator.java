@@ -138,11 +138,11 @@ public final class LoadGenerator {
         return "null";
       }
       StringBuilder text = new StringBuilder("{\"count\":" + all.length);
-      double[] wanted = {50, 90, 99, 99.9};
+      long[] perMille = {500, 900, 990, 999};
       String[] names = {"p50", "p90", "p99", "p999"};
-      for (int i = 0; i < wanted.length; i++) {
-        int rank = (int) Math.ceil(wanted[i] / 100 * all.length) - 1;
-        text.append(String.format(Locale.ROOT, ",\"%s\":%.1f", names[i], all[Math.max(rank, 0)] / 1e3));
+      for (int i = 0; i < perMille.length; i++) {
+        int rank = (int) ((perMille[i] * all.length + 999) / 1000);
+        text.append(String.format(Locale.ROOT, ",\"%s\":%.1f", names[i], all[rank - 1] / 1e3));
       }
       double mean = Arrays.stream(all).average().orElse(0) / 1e3;
       return text + String.format(Locale.ROOT, ",\"mean\":%.1f,\"max\":%.1f}", mean, all[all.length - 1] / 1e3);
