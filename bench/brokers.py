@@ -126,6 +126,12 @@ def reset_peak(pid: int) -> None:
     Path(f"/proc/{pid}/clear_refs").write_text("5")
 
 
+def taken(port: int) -> bool:
+    """Whether somebody listens on that port of 127.0.0.1."""
+    with socket.socket() as sock:
+        return sock.connect_ex(("127.0.0.1", port)) == 0
+
+
 def answers(port: int) -> bool:
     """Whether an ApiVersions v0 request gets a whole answer on that port of 127.0.0.1."""
     request = struct.pack(">hhih", 18, 0, 7, -1)

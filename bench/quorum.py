@@ -9,7 +9,7 @@ import time
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from bench.brokers import ApacheKafka, answers
+from bench.brokers import ApacheKafka, answers, taken
 from kproto.local_cluster import free_port
 
 CONTROLLERS = 3
@@ -66,7 +66,11 @@ def kafka_nodes(
 
 
 def start(nodes: Sequence[ApacheKafka]) -> None:
-    """Start all and wait until the brokers among them answer. Raises RuntimeError with the end of a log."""
+    """Start all and wait until the brokers among them answer. Raises RuntimeError with the end of a log, or
+    when somebody else listens there: that one would answer, too, and be measured."""
+    for node in nodes:
+        if node.is_broker and taken(node.port):
+            raise RuntimeError(f"{node.name} cannot start: something listens on {node.bootstrap} already")
     for node in nodes:
         node.prepare()
     for node in nodes:

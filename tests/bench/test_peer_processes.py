@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import socket
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -12,7 +13,7 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner, Result
 
-from bench import jars
+from bench import jars, quorum
 from bench.jars import kafka_version
 from bench.peers import FILE, Node, _born, command
 from bench.quorum import kafka_nodes
@@ -52,6 +53,21 @@ def test_list_and_stop_of_what_runs(tmp_path: Path, sleeper: subprocess.Popen[by
     assert call("stop", "kafka", "--data-dir", str(tmp_path)).output == "stopped: node 1\n"
     assert sleeper.wait(10) == -15
     assert "node 1: 127.0.0.1:9092, stopped" in call("list", "--data-dir", str(tmp_path)).output
+
+
+def test_who_listens_there_already_is_not_taken_for_apache_kafka(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """kproto's default port is the same: its answer was taken for Apache Kafka's, which had not started."""
+    monkeypatch.setattr(quorum, "answers", lambda _port: True)
+    monkeypatch.setattr(quorum.ApacheKafka, "prepare", lambda _node: None)
+    monkeypatch.setattr(quorum.ApacheKafka, "command", lambda _node: [sys.executable, "-c", ""])
+    with socket.create_server(("127.0.0.1", 0)) as other:
+        nodes = kafka_nodes(tmp_path, 1, other.getsockname()[1])
+        said = f"something listens on {nodes[0].bootstrap} already"
+        with pytest.raises(RuntimeError, match=said):
+            quorum.start(nodes)
+    assert nodes[0].process is None
 
 
 def test_another_process_with_that_pid_is_left_alone(
