@@ -5,6 +5,7 @@ May import click, rich, `bench.results`, `bench.tables` and `kproto.cli.argument
 
 from __future__ import annotations
 
+import shlex
 import shutil
 import sys
 import tempfile
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
 Scale = TypeVar("Scale", bound="DataclassInstance")
 """Of a suite: how long and how often."""
 OUT: Final = Path("out/bench")
+_PLACES: Final = frozenset(("out", "data_dir", "raw"))
 
 ABOVE_ZERO: Final = click.FloatRange(0, min_open=True)
 """The type of durations."""
@@ -115,26 +117,32 @@ def _remove(work: Path) -> None:
 
 def command_line(name: str) -> str:
     """How this very run was called, so that it can be repeated."""
-    return " ".join(["kproto bench", name, *_asked()])
+    return shlex.join(["kproto", "bench", name, *_asked()])
 
 
 def _asked() -> list[str]:
-    """The options after the suite's name; places differ from machine to machine and are left out."""
+    """What stood behind the suite's name; places differ from machine to machine and are left out."""
     context = click.get_current_context(silent=True)
     found: list[str] = []
     if context is None:
         return found
     for parameter in context.command.params:
-        value = context.params.get(parameter.name or "")
         source = context.get_parameter_source(parameter.name or "")
-        if source != click.core.ParameterSource.COMMANDLINE or parameter.name in {"out", "data_dir", "raw"}:
-            continue
-        if value is True:
-            found.append(parameter.opts[0])
-        else:
-            many = value if isinstance(value, tuple) else (value,)
-            found += [text for each in many for text in (parameter.opts[0], str(each))]
+        if source == click.core.ParameterSource.COMMANDLINE and parameter.name not in _PLACES:
+            found += _as_given(parameter, context.params.get(parameter.name or ""))
     return found
+
+
+def _as_given(parameter: click.Parameter, value: Any) -> list[str]:
+    """A parameter with its value, or its values, as words."""
+    if isinstance(value, bool):
+        return [(parameter.opts if value else parameter.secondary_opts)[0]]
+    if isinstance(value, dict):
+        value = tuple(f"{key}={one}" for key, one in value.items())
+    words = [str(each) for each in (value if isinstance(value, tuple) else (value,))]
+    if isinstance(parameter, click.Argument):
+        return words
+    return [text for word in words for text in (parameter.opts[0], word)]
 
 
 @contextmanager
