@@ -187,10 +187,12 @@ class Result:
         return found
 
     def verdicts(self) -> list[Verdict]:
-        """Every figure of kproto that is judged: beside Apache Kafka's, against its target, or both."""
+        """Every figure of kproto that is judged: beside Apache Kafka's, against its target, or both. Of a
+        case in which kproto alone has no run, for it failed, the targets and limits: they are missed."""
         found = []
+        kinds = [name for name in self.systems() if name.startswith(KPROTO)]
         for case in self.cases():
-            ours = [name for name in self.systems() if name.startswith(KPROTO) and self.of(case, name)]
+            ours = [name for name in kinds if self.of(case, name)] or kinds[:1]
             for system in [KPROTO] if KPROTO in ours else ours:
                 found += self._verdicts_of(case, system)
         return found

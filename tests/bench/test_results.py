@@ -123,6 +123,20 @@ def test_a_target_without_a_ratio_is_missed() -> None:
     assert only(result).met is False
 
 
+def test_targets_of_a_case_that_failed_on_kproto_alone_are_missed() -> None:
+    """They were left out of those counted: whoever failed met more of its targets."""
+    result = of_pairs([0.1], [1.0])
+    result.targets = {"x": {"cpu_s_per_gb": 0.2}, "y": {"cpu_s_per_gb": 0.2, "records_per_s": 1.0}}
+    result.runs.append(Run(KAFKA, "y", 0, {}, {"cpu_s_per_gb": 1.0, "records_per_s": 5.0}))
+    assert [(one.case, one.met, one.ours) for one in result.verdicts()] == [
+        ("x", True, 0.1),
+        ("y", False, None),
+        ("y", False, None),
+    ]
+    result.runs = [run for run in result.runs if run.system == KAFKA]
+    assert result.verdicts() == [], "nobody asked for kproto"
+
+
 def test_limits_are_for_our_own_figure() -> None:
     found = {one.metric: one for one in alone().verdicts()}
     assert found["cores"].met is False
