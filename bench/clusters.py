@@ -12,10 +12,12 @@ from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Any, Protocol
 
+import click
+
 from bench.brokers import KINDS, Target, Usage, reset_peak, together, usage
 from bench.quorum import kafka_nodes, start
 from bench.results import KPROTO
-from kproto.local_cluster import LocalCluster
+from kproto.local_cluster import ClusterError, LocalCluster
 
 BROKERS = 4
 VLOGS = "kproto.vlogs.per.broker"
@@ -161,11 +163,15 @@ def running(
     systems: Sequence[str], copies: int, work: Path, settings: Mapping[str, str] | None = None
 ) -> Iterator[dict[str, Cluster]]:
     """The systems by name, in that order, with their data side by side below ``work``; stopped at the end.
-    ``settings`` are those of kproto's four brokers."""
+    ``settings`` are those of kproto's four brokers.
+    Raises ClickException with the end of its log when one does not start."""
     found: dict[str, Cluster] = {}
     with ExitStack() as stack:
         for system in systems:
             found[system] = cluster_of(system, copies, work / system, settings)
             stack.callback(found[system].stop)
-            found[system].start()
+            try:
+                found[system].start()
+            except (RuntimeError, ClusterError) as failure:
+                raise click.ClickException(str(failure)) from failure
         yield found

@@ -7,6 +7,7 @@ from math import gcd
 from pathlib import Path
 from typing import Any, cast
 
+import click
 import pytest
 from rich.console import Console
 
@@ -169,7 +170,8 @@ def test_what_was_started_is_stopped_whatever_happens(
     monkeypatch.setattr(clusters, "cluster_of", lambda system, *_: _Started(system, log))
     with clusters.running(["one", "two"], 3, tmp_path) as found:
         assert list(found) == ["one", "two"]
-    with pytest.raises(RuntimeError, match="does not start"), clusters.running(["one", "bad"], 3, tmp_path):
+    refused = pytest.raises(click.ClickException, match="does not start")
+    with refused, clusters.running(["one", "bad"], 3, tmp_path):
         raise AssertionError("runs")
     pairs = ["one starts", "two starts", "two stops", "one stops"]
     assert log == [*pairs, *(text.replace("two", "bad") for text in pairs)]
