@@ -13,7 +13,7 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
-from math import inf
+from math import inf, isfinite
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
@@ -32,7 +32,19 @@ Scale = TypeVar("Scale", bound="DataclassInstance")
 OUT: Final = Path("out/bench")
 _PLACES: Final = frozenset(("out", "data_dir", "raw"))
 
-ABOVE_ZERO: Final = click.FloatRange(0, min_open=True)
+
+class _Finite(click.FloatRange):
+    """No nan either, which is in every range, and nothing without an end."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        """As any range's."""
+        found = super().convert(value, param, ctx)
+        if not isfinite(found):
+            self.fail(f"{value} is no number of that range", param, ctx)
+        return found
+
+
+ABOVE_ZERO: Final = _Finite(0, min_open=True)
 """The type of durations."""
 
 quick_option = click.option("--quick", is_flag=True, help="Short runs: whether it works, not for figures.")

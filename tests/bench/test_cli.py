@@ -130,6 +130,7 @@ def test_arguments_of_the_whole_pass_are_known_to_the_suites(step: everything.St
         *("all --limit 0", "idle --seconds 0", "idle --rest -1", "idle --partitions 0", "stall --seconds 0"),
         *("stall --rounds 0", "stall --partitions 0", "startup --partitions 0", "startup --bytes-each 0"),
         *("failover --rounds -1", "failover --pause -1", "failover --partitions 0", "failover --rate 0"),
+        *("idle --seconds nan", "single --seconds inf", "omb --minutes nan", "all --limit inf"),
         *("recovery --left 2,x", "recovery --gb nan", "recovery --limit -1", "cluster --vlogs 1,0"),
     ],
 )
