@@ -35,7 +35,7 @@ import tempfile
 import threading
 import time
 from collections.abc import Iterator, Mapping
-from typing import TYPE_CHECKING, Final, NoReturn
+from typing import TYPE_CHECKING, Final, Literal, NoReturn, overload
 
 from kproto.local_cluster import free_port, is_free
 
@@ -338,6 +338,30 @@ class SubprocessBroker(_TestBroker):
                 process.stdin.close()
 
 
+@overload
+@contextlib.contextmanager
+def kafka_broker(
+    settings: Mapping[str, Setting] | None = None,
+    *,
+    subprocess: Literal[False] = False,
+    data_dir: str | os.PathLike[str] | None = None,
+) -> Iterator[InProcessBroker]: ...
+@overload
+@contextlib.contextmanager
+def kafka_broker(
+    settings: Mapping[str, Setting] | None = None,
+    *,
+    subprocess: Literal[True],
+    data_dir: str | os.PathLike[str] | None = None,
+) -> Iterator[SubprocessBroker]: ...
+@overload
+@contextlib.contextmanager
+def kafka_broker(
+    settings: Mapping[str, Setting] | None = None,
+    *,
+    subprocess: bool,
+    data_dir: str | os.PathLike[str] | None = None,
+) -> Iterator[InProcessBroker | SubprocessBroker]: ...
 @contextlib.contextmanager
 def kafka_broker(
     settings: Mapping[str, Setting] | None = None,

@@ -331,10 +331,17 @@ def test_the_fixture_gives_each_test_a_broker(pytester: pytest.Pytester, where: 
     result.assert_outcomes(passed=2)
 
 
+def test_another_place_in_the_ini_file_is_refused_before_any_test(pytester: pytest.Pytester) -> None:
+    pytester.makeini("[pytest]\nkproto_broker = elsewhere\n")
+    pytester.makepyfile("def test_one(): pass")
+    result = pytester.runpytest_subprocess("-p", "no:cacheprovider")
+    assert result.ret == pytest.ExitCode.USAGE_ERROR
+    assert result.errlines == ["ERROR: kproto_broker = elsewhere: in-process or subprocess", ""]
+
+
 @pytest.mark.parametrize(("wanted", "policy"), [("batch", os.SCHED_BATCH), ("normal", os.SCHED_OTHER)])
 def test_a_process_of_its_own_is_scheduled_as_configured(wanted: str, policy: int) -> None:
     with kafka_broker({"kproto.cpu.scheduling": wanted}, subprocess=True) as broker:
-        assert isinstance(broker, SubprocessBroker)
         assert os.sched_getscheduler(broker.pid) == policy
 
 
