@@ -25,6 +25,15 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addini("kproto_broker", help_text, default="in-process")
 
 
+def pytest_configure(config: pytest.Config) -> None:
+    if _where(config) not in PLACES:
+        raise pytest.UsageError(f"kproto_broker = {_where(config)}: in-process or subprocess")
+
+
+def _where(config: pytest.Config) -> str:
+    return str(config.getoption("--kproto-broker") or config.getini("kproto_broker"))
+
+
 @pytest.fixture
 def kafka_broker(request: pytest.FixtureRequest) -> Iterator[InProcessBroker | SubprocessBroker]:
     """An empty Kafka-compatible broker on a free port of 127.0.0.1; its data is deleted afterwards.
@@ -34,9 +43,6 @@ def kafka_broker(request: pytest.FixtureRequest) -> Iterator[InProcessBroker | S
     """
     from kproto.testing import kafka_broker as running_broker
 
-    where = request.config.getoption("--kproto-broker") or request.config.getini("kproto_broker")
-    if where not in PLACES:
-        raise pytest.UsageError(f"kproto_broker = {where}: in-process or subprocess")
     settings = getattr(request, "param", None)
-    with running_broker(settings, subprocess=where == "subprocess") as broker:
+    with running_broker(settings, subprocess=_where(request.config) == "subprocess") as broker:
         yield broker
