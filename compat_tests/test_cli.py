@@ -106,6 +106,13 @@ def test_what_is_no_text_is_base64_as_json(kproto: Commands) -> None:
     assert (second["key"], second["value"]) == (looks_alike, "\\xff")
 
 
+@pytest.mark.parametrize(
+    "words", [("topic", "create"), ("topic", "describe"), ("produce",), ("consume",), ("group", "describe")]
+)
+def test_a_name_that_is_no_utf_8_is_the_callers_mistake(kproto: Commands, words: tuple[str, ...]) -> None:
+    assert kproto.run(*words, os.fsdecode(b"t\xff"), code=2) == "Error: 't\\udcff' is no UTF-8\n"
+
+
 def test_groups_are_listed_described_and_deleted(kproto: Commands) -> None:
     from confluent_kafka import Consumer
 

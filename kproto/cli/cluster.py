@@ -16,7 +16,7 @@ from typing import Any, Final
 import click
 
 import kproto
-from kproto.cli.arguments import address
+from kproto.cli.arguments import BadArgument, address
 from kproto.cli.patience import Passing, Patience
 from kproto.config import address_text
 from kproto.errors import TABLE, ErrorCode
@@ -124,7 +124,8 @@ class Session:
 
     def call(self, key: int, request: Any) -> Any:
         """Send one request and return its answer. Raises Passing when none comes, ClickException when
-        something in the request is no value that Kafka's protocol has room for."""
+        something in the request is no value that Kafka's protocol has room for, BadArgument when it is a
+        name of the command line in another encoding than Kafka's."""
         return self.call_version(key, self.version(key), request)
 
     def call_version(self, key: int, version: int, request: Any) -> Any:
@@ -139,6 +140,8 @@ class Session:
                 problem += "; whether it was done is unknown"
             raise Passing(f"{self.address}: {problem}", doubtful=doubtful) from None
         except WireError as error:
+            if isinstance(error.__cause__, UnicodeEncodeError):
+                raise BadArgument(f"{error.__cause__.object!a} is no UTF-8") from None
             raise click.ClickException(f"{self.address}: {error}") from None
 
 

@@ -56,7 +56,7 @@ def cluster() -> None:
     help="Node n listens for clients on this port + n - 1, for other brokers 1000 and for who asks for "
     "metrics 2000 higher; 0: free ports.",
 )
-@set_option("given", "One setting of every broker.")
+@set_option("given", "One setting of every broker; may be repeated.")
 @click.option(
     "--metadata",
     default="sqlite",

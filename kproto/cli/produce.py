@@ -66,10 +66,11 @@ def produce(
                     writer.write(index, chosen)
                     written += len(chosen)
                     advance(len(chosen))
-        except click.ClickException as error:
+        except (click.ClickException, KeyboardInterrupt) as error:
+            problem = error.message if isinstance(error, click.ClickException) else "stopped"
             if not written:
                 raise
-            raise click.ClickException(f"{error.message}; {written} written before that") from None
+            raise click.ClickException(f"{problem}; {written} written before that") from None
     click.echo(f"{written} {'record' if written == 1 else 'records'} written to {topic}", err=True)
 
 

@@ -137,7 +137,7 @@ def _configs(cluster: Cluster, name: str) -> list[Any]:
 
 @topic.command()
 @click.argument("name")
-@set_option("given", "Set a topic config.")
+@set_option("given", "Set a topic config; may be repeated.")
 @click.option("--unset", "removed", multiple=True, metavar="NAME", help="Back to the default.")
 @click.option("--partitions", type=COUNT, help="Raise the number of partitions.")
 @bootstrap_option

@@ -5,7 +5,7 @@ from __future__ import annotations
 import io
 import os
 import time
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 import pytest
@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from kproto.cli import produce as command
 from kproto.cli.main import main
-from kproto.testing import InProcessBroker
+from kproto.testing import kafka_broker
 
 
 class _Pieces(io.BytesIO):
@@ -52,9 +52,7 @@ def test_a_long_line_takes_no_longer_than_many_short_ones() -> None:
 def test_a_line_that_is_too_long_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     """With the lines before it written. A broker would close the connection at such a request."""
     monkeypatch.setattr(command, "LINE_BYTES", 1_000_000)
-    broker = InProcessBroker()
-    broker.start()
-    try:
+    with kafka_broker() as broker:
         where = ("--bootstrap", broker.bootstrap_servers)
         given = f"a\n{'b' * 999_000}\n{'c' * 1_000_001}\nd\n"
         done = CliRunner().invoke(main, ["produce", "t", *where], input=given)
@@ -62,8 +60,20 @@ def test_a_line_that_is_too_long_is_refused(monkeypatch: pytest.MonkeyPatch) -> 
         assert done.stderr.endswith("Error: line 3 has more than 1000000 bytes; 2 written before that\n")
         done = CliRunner().invoke(main, ["consume", "t", "--from-beginning", "--timeout", "0", *where])
         assert done.stdout == f"a\n{'b' * 999_000}\n"
-    finally:
-        broker.stop()
+
+
+def _until_interrupted(*pieces: bytes) -> Iterator[bytes]:
+    yield from pieces
+    raise KeyboardInterrupt
+
+
+def test_who_interrupts_it_is_told_how_much_is_written() -> None:
+    with kafka_broker() as broker:
+        words = ["produce", "t", "--bootstrap", broker.bootstrap_servers]
+        done = CliRunner().invoke(main, words, input=_Pieces(_until_interrupted(b"a\nb\n", b"c\n", b"d")))
+        assert (done.exit_code, done.stderr) == (1, "Error: stopped; 3 written before that\n")
+        done = CliRunner().invoke(main, words, input=_Pieces(_until_interrupted()))
+        assert (done.exit_code, done.stderr) == (1, "\nAborted!\n")
 
 
 def test_a_separator_that_is_no_text() -> None:
