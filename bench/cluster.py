@@ -235,7 +235,7 @@ def measure_case(
 @options.seconds_option
 @click.option(
     "--warmup",
-    type=click.FloatRange(0),
+    type=options.NOT_NEGATIVE,
     default=30,
     show_default=True,
     help="Seconds of load before anything.",

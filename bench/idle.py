@@ -76,7 +76,7 @@ def measure(cluster: Cluster, partitions: int, rest: float, seconds: float) -> d
 @click.option("--seconds", type=options.ABOVE_ZERO, help="Measured seconds: 30, or 10 with --quick.")
 @click.option(
     "--rest",
-    type=click.FloatRange(0),
+    type=options.NOT_NEGATIVE,
     help="Seconds between the last write and that: 30, or 5 with --quick.",
 )
 @options.only_option

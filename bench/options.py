@@ -13,7 +13,7 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
-from math import inf, isfinite
+from math import inf
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
@@ -22,7 +22,7 @@ from rich.console import Console
 
 from bench.results import FAILED_RUN, KAFKA, KPROTO, Result, in_short
 from bench.tables import terminal
-from kproto.cli.arguments import set_option
+from kproto.cli.arguments import FiniteRange, set_option
 
 if TYPE_CHECKING:
     from _typeshed import DataclassInstance
@@ -33,19 +33,10 @@ OUT: Final = Path("out/bench")
 _PLACES: Final = frozenset(("out", "data_dir", "raw"))
 
 
-class _Finite(click.FloatRange):
-    """No nan either, which is in every range, and nothing without an end."""
-
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
-        """As any range's."""
-        found = super().convert(value, param, ctx)
-        if not isfinite(found):
-            self.fail(f"{value} is no number of that range", param, ctx)
-        return found
-
-
-ABOVE_ZERO: Final = _Finite(0, min_open=True)
+ABOVE_ZERO: Final = FiniteRange(0, min_open=True)
 """The type of durations."""
+NOT_NEGATIVE: Final = FiniteRange(0)
+"""The type of pauses, and of sizes that may be none."""
 
 quick_option = click.option("--quick", is_flag=True, help="Short runs: whether it works, not for figures.")
 pairs_option = click.option("--pairs", type=click.IntRange(1), help="Runs of each case on each system.")
@@ -56,7 +47,7 @@ data_dir_option = click.option(
 )
 steady_option = click.option(
     "--steady",
-    type=click.FloatRange(0),
+    type=NOT_NEGATIVE,
     help="Most seconds of warm-up, until Java's clients become no faster.  [60; 0, not, with --quick]",
 )
 out_option = click.option(

@@ -15,6 +15,7 @@ from rich.console import Console
 from bench.analysis.raw import LandingError, Source, find
 from bench.options import OUT, show
 from bench.options import console as screen
+from kproto.cli.arguments import FiniteRange
 
 
 @contextlib.contextmanager
@@ -108,7 +109,7 @@ def _again(topic: str | None, name: str, window_s: float) -> str:
 @click.option("--output", "--out", type=click.Path(path_type=Path), default=OUT, show_default=True)
 @click.option("--name", default="events", show_default=True, help="Of the result.")
 @click.option(
-    "--window", "window_s", type=click.FloatRange(0.001), default=1.0, show_default=True, help="Seconds."
+    "--window", "window_s", type=FiniteRange(0.001), default=1.0, show_default=True, help="Seconds."
 )
 def command(
     directories: tuple[Path, ...],

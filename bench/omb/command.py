@@ -137,10 +137,10 @@ def run_files(
     help="Measured minutes, instead of testDurationMinutes.",
 )
 @click.option(
-    "--warmup", type=click.FloatRange(0), help="Minutes of warm-up, instead of warmupDurationMinutes."
+    "--warmup", type=options.NOT_NEGATIVE, help="Minutes of warm-up, instead of warmupDurationMinutes."
 )
 @click.option(
-    "--backlog-gb", type=click.FloatRange(0), help="Instead of consumerBacklogSizeGB, where there is one."
+    "--backlog-gb", type=options.NOT_NEGATIVE, help="Instead of consumerBacklogSizeGB, where there is one."
 )
 @click.option(
     "--copies", type=click.Choice(["1", "3"]), default="1", show_default=True, help="Per partition."

@@ -12,6 +12,7 @@ import click
 
 from bench.options import (
     ABOVE_ZERO,
+    NOT_NEGATIVE,
     asked,
     console,
     data_dir_option,
@@ -48,9 +49,7 @@ BROKER_WARMUP_S, CLUSTER_WARMUP_S = 20.0, 30.0
 @click.option("--workers", type=click.IntRange(1), default=1, help="Client processes.")
 @click.option("--pairs", type=click.IntRange(1), help="Runs of each case on each system. Default: 3.")
 @click.option("--seconds", type=ABOVE_ZERO, help="Measured, of each run. Default: 10.")
-@click.option(
-    "--warmup", "warmup_s", type=click.FloatRange(0), help="Seconds of each run before that. Default: 15."
-)
+@click.option("--warmup", "warmup_s", type=NOT_NEGATIVE, help="Seconds of each run before that. Default: 15.")
 @click.option(
     "--window",
     "window_s",
@@ -59,7 +58,7 @@ BROKER_WARMUP_S, CLUSTER_WARMUP_S = 20.0, 30.0
 )
 @click.option(
     "--broker-warmup",
-    type=click.FloatRange(0),
+    type=NOT_NEGATIVE,
     help="Seconds of load on a fresh broker. Default: 20, clusters 30.",
 )
 @click.option(

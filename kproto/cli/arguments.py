@@ -1,9 +1,10 @@
-"""Arguments with a form of their own: settings (``--set NAME=VALUE``) and addresses (``HOST:PORT``); and
-how a command ends that cannot do what it was called for."""
+"""Arguments with a form of their own: settings (``--set NAME=VALUE``), addresses (``HOST:PORT``) and numbers
+with an end; and how a command ends that cannot do what it was called for."""
 
 from __future__ import annotations
 
 import sys
+from math import isfinite
 from typing import TYPE_CHECKING, Any, Final, NoReturn
 
 import click
@@ -15,6 +16,17 @@ if TYPE_CHECKING:
 
 LAST_PORT: Final = 65_535
 CONFIG_ERROR_EXIT: Final = 2
+
+
+class FiniteRange(click.FloatRange):
+    """A number of that range. Neither infinity nor nan is one, though nan is in every range."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> float:
+        """As any range's."""
+        found: float = super().convert(value, param, ctx)
+        if not isfinite(found):
+            self.fail(f"{value} is no number of that range", param, ctx)
+        return found
 
 
 class BadArgument(click.ClickException):

@@ -8,7 +8,7 @@ from typing import Final
 import click
 from click.core import ParameterSource
 
-from kproto.cli.arguments import CONFIG_ERROR_EXIT, fail, set_option
+from kproto.cli.arguments import CONFIG_ERROR_EXIT, FiniteRange, fail, set_option
 from kproto.cli.output import print_rows
 from kproto.local_cluster import FILE, ClusterError, LocalCluster, NotYetError, check_settings
 
@@ -159,7 +159,7 @@ def restart(node: int, data_dir: str) -> None:
 
 @cluster.command()
 @_NODE
-@click.option("--timeout", "timeout_s", type=float, default=600.0, help="Seconds (default 600).")
+@click.option("--timeout", "timeout_s", type=FiniteRange(0), default=600.0, help="Seconds (default 600).")
 @_DATA_DIR
 def decommission(node: int, timeout_s: float, data_dir: str) -> None:
     """Take one broker out for good: move what it leads, copy what it has, stop it, forget it."""

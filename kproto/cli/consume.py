@@ -11,6 +11,7 @@ from typing import Any, Final, NamedTuple
 
 import click
 
+from kproto.cli.arguments import FiniteRange
 from kproto.cli.cluster import NO_LEADER, Cluster, bootstrap_option, names_of, require, require_leaders
 from kproto.cli.offsets import EARLIEST, LATEST, MILLISECONDS, look_up
 from kproto.cli.patience import Passing, Patience
@@ -43,7 +44,7 @@ class _Found(NamedTuple):
 @click.option(
     "--timeout",
     "timeout_s",
-    type=click.FloatRange(0),
+    type=FiniteRange(0),
     metavar="SECONDS",
     help="Stop when nothing came so long; 0 prints what is there.",
 )

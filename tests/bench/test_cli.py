@@ -131,6 +131,7 @@ def test_arguments_of_the_whole_pass_are_known_to_the_suites(step: everything.St
         *("stall --rounds 0", "stall --partitions 0", "startup --partitions 0", "startup --bytes-each 0"),
         *("failover --rounds -1", "failover --pause -1", "failover --partitions 0", "failover --rate 0"),
         *("idle --seconds nan", "single --seconds inf", "omb --minutes nan", "all --limit inf"),
+        *("cluster --warmup inf", "omb --backlog-gb nan", "pravega --warmup nan", "analyze --window inf"),
         *("recovery --left 2,x", "recovery --gb nan", "recovery --limit -1", "cluster --vlogs 1,0"),
     ],
 )

@@ -74,16 +74,16 @@ def test_what_is_consumed_is_said_once(broker: InProcessBroker) -> None:
     assert "--max-records" in said
 
 
-@pytest.mark.parametrize("seconds", ["0", "nan"])
-def test_what_is_there_is_printed_however_short_one_waits(broker: InProcessBroker, seconds: str) -> None:
+def test_what_is_there_is_printed_however_short_one_waits(broker: InProcessBroker) -> None:
     """Also what no single answer has room for. It used to be nothing."""
     where = ("--bootstrap", broker.bootstrap_servers)
     lines = [f"{number}" * 150_000 for number in range(9)]
     assert run("produce", "t", *where, given="\n".join(lines))[0] == 0
-    words = ["consume", "t", "--from-beginning", "--timeout", seconds, *where]
+    words = ["consume", "t", "--from-beginning", "--timeout", "0", *where]
     assert CliRunner().invoke(main, words).stdout.split() == lines
-    code, said = run("consume", "t", "--timeout", "-1", *where)
-    assert (code, "--timeout" in said) == (2, True)
+    for other in ("-1", "nan", "inf"):
+        code, said = run("consume", "t", "--timeout", other, *where)
+        assert (code, "--timeout" in said) == (2, True)
 
 
 def test_json_is_utf_8_wherever_it_is_printed(broker: InProcessBroker) -> None:
