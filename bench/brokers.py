@@ -207,9 +207,15 @@ class BrokerProcess:
         self.spawn()
         deadline = time.monotonic() + START_TIMEOUT_S
         while not answers(self.port):
-            if time.monotonic() > deadline or (self.process is not None and self.process.poll() is not None):
+            self.must_run()
+            if time.monotonic() > deadline:
                 raise RuntimeError(f"{self.name} did not start:\n{self.log_path.read_text()[-3000:]}")
             time.sleep(0.02)
+
+    def must_run(self) -> None:
+        """Raises RuntimeError with the end of its log when the process has ended."""
+        if self.process is not None and self.process.poll() is not None:
+            raise RuntimeError(f"{self.name} ended:\n{self.log_path.read_text()[-3000:]}")
 
     def stop(self, with_signal: signal.Signals = signal.SIGTERM) -> None:
         """End the process, by SIGKILL if it takes longer than a minute; the data stays."""

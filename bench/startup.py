@@ -72,14 +72,16 @@ def until(what: str, attempt: Callable[[], bool]) -> None:
         time.sleep(TRY_EVERY_S)
 
 
-def first_ack(port: int, topic: str, partition: int, create: bool) -> None:
-    """Return when a record is acked; reconnects as long as the broker is not there."""
+def first_ack(broker: BrokerProcess, topic: str, partition: int, create: bool) -> None:
+    """Return when a record is acked; reconnects as long as the broker is not there. Raises RuntimeError when
+    that takes too long, or its process has ended."""
     batch = one_record_batch(b"x" * 100)
     created = not create
 
     def attempt() -> bool:
         nonlocal created
-        client = RawClient(port)
+        broker.must_run()
+        client = RawClient(broker.port)
         try:
             if not created:
                 created = client.create_topic(topic, 1) in {NONE, TOPIC_ALREADY_EXISTS}
@@ -91,7 +93,7 @@ def first_ack(port: int, topic: str, partition: int, create: bool) -> None:
         finally:
             client.close()
 
-    until(f"an ack from port {port}", attempt)
+    until(f"an ack from {broker.bootstrap}", attempt)
 
 
 def start_to_first_ack(broker: BrokerProcess, topic: str, partition: int = 0, create: bool = True) -> float:
@@ -99,7 +101,7 @@ def start_to_first_ack(broker: BrokerProcess, topic: str, partition: int = 0, cr
     broker.prepare()
     begin = time.monotonic()
     broker.spawn()
-    first_ack(broker.port, topic, partition, create)
+    first_ack(broker, topic, partition, create)
     return time.monotonic() - begin
 
 
@@ -178,7 +180,7 @@ def measure_partitions(kind: str, work: Path, partitions: int, bytes_each: int) 
         if code := client.create_topic("many", partitions, GIVE_UP_S):
             raise RuntimeError(f"creating {partitions} partitions: error {code}")
         found["create_request_s"] = time.monotonic() - begin
-        first_ack(broker.port, "many", partitions - 1, create=False)
+        first_ack(broker, "many", partitions - 1, create=False)
         found["created_s"] = time.monotonic() - begin
         end_offsets(client, "many", partitions)
         found["rss_created_mb"] = usage(broker.pid).rss_bytes / 1e6
