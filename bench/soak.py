@@ -20,6 +20,7 @@ import threading
 import time
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import ExitStack
 from pathlib import Path
 from statistics import median
 from typing import Any, Final
@@ -277,19 +278,20 @@ def measure(
     steady, guests = Steady(cluster.bootstrap, rate), Guests(cluster, copies)
     series: dict[str, list[list[float]]] = {}
     pause = max(minutes * 60 / LOOKS, LEAST_LOOK_S)
-    steady.start()
-    guests.start()
-    began = time.monotonic()
-    cpu = cluster.usage().cpu_s
-    while (passed := time.monotonic() - began) < minutes * 60:
-        time.sleep(pause)
-        p50, p99 = steady.window().percentiles([50, 99])
-        seen = {**look(cluster), "publish_p50_ms": p50 / 1000, "publish_p99_ms": p99 / 1000}
-        for name, value in seen.items():
-            series.setdefault(name, []).append([passed + pause, value])
-    cores = (cluster.usage().cpu_s - cpu) / passed
-    guests.stop()
-    steady.stop()
+    with ExitStack() as stack:  # whatever happens: the next system has the machine for itself
+        steady.start()
+        stack.callback(steady.stop)
+        guests.start()
+        stack.callback(guests.stop)
+        began = time.monotonic()
+        cpu = cluster.usage().cpu_s
+        while (passed := time.monotonic() - began) < minutes * 60:
+            time.sleep(pause)
+            p50, p99 = steady.window().percentiles([50, 99])
+            seen = {**look(cluster), "publish_p50_ms": p50 / 1000, "publish_p99_ms": p99 / 1000}
+            for name, value in seen.items():
+                series.setdefault(name, []).append([passed + pause, value])
+        cores = (cluster.usage().cpu_s - cpu) / passed
     return {
         **figures(series),
         "cores": cores,

@@ -2,8 +2,14 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
 import pytest
 
+from bench import soak
+from bench.brokers import Usage
 from bench.soak import GROWING, LIMITS, figures, growth
 
 
@@ -36,3 +42,23 @@ def test_all_that_may_not_grow_has_a_limit() -> None:
     found = figures({name: [[0, 10], [1, 10], [2, 10], [3, 13]] for name in GROWING})
     over = {name for name, limit in LIMITS.items() if found[name] > limit}
     assert over == {"rss_mb_growth", "descriptors_growth", "files_growth"}
+
+
+def test_what_loads_a_system_ends_with_its_run(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """It went on beside the next system's when a look, or a guest, failed."""
+    done = []
+
+    def part(name: str) -> Any:
+        def stop() -> None:
+            done.append(name)
+            raise RuntimeError(f"{name} failed")
+
+        return lambda *_: SimpleNamespace(start=lambda: None, stop=stop)
+
+    monkeypatch.setattr(soak, "create", lambda *_, **__: None)
+    monkeypatch.setattr(soak, "Steady", part("steady"))
+    monkeypatch.setattr(soak, "Guests", part("guests"))
+    cluster: Any = SimpleNamespace(bootstrap="", pids=[], directory=tmp_path, usage=lambda: Usage(0, 0, 0))
+    with pytest.raises(RuntimeError, match="steady failed"):
+        soak.measure(cluster, 1, 0.001, 1)
+    assert done == ["guests", "steady"]
