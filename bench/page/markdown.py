@@ -66,7 +66,7 @@ def _section(result: Result, plots: Sequence[str]) -> list[str]:
     metrics = columns(result)
     rows = []
     for case in result.cases():
-        for system in rivals(result, case):
+        for system in rivals(result, case) or [KPROTO]:
             name = case if system == KPROTO else f"{case}, {label(system)}"
             row = [name]
             for cell in beside(result, case, system, metrics).values():

@@ -19,8 +19,9 @@ from bench.page.command import command
 from bench.page.drawing import inline
 from bench.page.gathered import STATUS, Gathered, environment, gather
 from bench.page.html import page
+from bench.page.markdown import markdown
 from bench.page.panels import MAX_POINTS, groups, thinned, warmup_s
-from bench.results import KPROTO, Result, Run
+from bench.results import KAFKA, KPROTO, Result, Run
 from tests.bench.made_up import alone, figure, workloads
 
 REASONS = """
@@ -178,6 +179,14 @@ def test_markdown_says_the_same_and_its_plots_are_small(made: Path) -> None:
     for path in plots:
         assert not path.startswith("/")
         assert (made / "docs" / path).stat().st_size < 200_000
+
+
+def test_a_case_that_kproto_failed_has_its_line() -> None:
+    result = Result("omb", "one", "t", "c", {}, shown=["records_per_s"])
+    result.runs = [Run(system, "both", 1, {}, {"records_per_s": 2.0}) for system in (KPROTO, KAFKA)]
+    result.runs.append(Run(KAFKA, "alone", 1, {}, {"records_per_s": 3.0}))
+    text = markdown(Gathered([result]), [], {})
+    assert "| both | 2 / 2 (1.00) |\n| alone | - / 3 |\n" in text
 
 
 def test_nothing_lost_is_said_too() -> None:
