@@ -165,6 +165,18 @@ def test_the_topic_gives_the_same_figures(
     assert differences(over_all(found), over_all(from_files)) == []
 
 
+def test_a_topic_without_events_has_no_figures(
+    session: SparkSession, bootstrap: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(type(session), "stop", lambda self: None)
+    topic = unique("bench")
+    assert create_topic(bootstrap, topic)
+    done = CliRunner().invoke(
+        command, ["--topic", topic, "--bootstrap", bootstrap, "--output", str(tmp_path)]
+    )
+    assert (done.exit_code, done.stderr) == (1, "Error: there are no events\n")
+
+
 def test_the_command_writes_both_results(
     session: SparkSession, bootstrap: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
