@@ -188,7 +188,7 @@ class Result:
 
     def verdicts(self) -> list[Verdict]:
         """Every figure of kproto that is judged: beside Apache Kafka's, against its target, or both. Of a
-        case in which kproto alone has no run, for it failed, the targets and limits: they are missed."""
+        case in which only Apache Kafka has a run, as kproto failed, targets and limits: they are missed."""
         found = []
         kinds = [name for name in self.systems() if name.startswith(KPROTO)]
         for case in self.cases():

@@ -20,7 +20,6 @@ import threading
 import time
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import ExitStack
 from pathlib import Path
 from statistics import median
 from typing import Any, Final
@@ -80,7 +79,7 @@ class Steady:
             }
         )
         self._rate = rate
-        self._ended = threading.Event()
+        self.ended = threading.Event()
         self._lock = threading.Lock()
         self._counts: Counter[int] = Counter()
         self.acked = Counter[int]()
@@ -103,7 +102,7 @@ class Steady:
 
     def _produce(self) -> None:
         began, number, padding = time.monotonic(), 0, bytes(VALUE - 8)
-        while not self._ended.is_set():
+        while not self.ended.is_set():
             partition, mine = number % PARTITIONS, number // PARTITIONS
             due = began + number / self._rate
             while (left := due - time.monotonic()) > 0:
@@ -134,7 +133,7 @@ class Steady:
             message = self._consumer.poll(0.2)
             if message is not None and message.error() is None:
                 self._check(message)
-            elif self._ended.is_set() and not self._threads[0].is_alive():
+            elif self.ended.is_set() and not self._threads[0].is_alive():
                 deadline = deadline or time.monotonic() + ANSWER_S
                 if self.read.total() >= self.acked.total() or time.monotonic() > deadline:
                     break
@@ -150,7 +149,7 @@ class Steady:
     def stop(self) -> None:
         """Send no more, and wait until all that was acknowledged was read. Raises RuntimeError for what must
         not be."""
-        self._ended.set()
+        self.ended.set()
         for thread in self._threads:
             thread.join(2 * ANSWER_S)
         if self.read != self.acked:
@@ -165,7 +164,7 @@ class Guests:
     def __init__(self, cluster: Cluster, copies: int) -> None:
         self._cluster = cluster
         self._copies = copies
-        self._ended = threading.Event()
+        self.ended = threading.Event()
         self._numbers = itertools.count(1)
         self.left = 0
         """How many have been there."""
@@ -179,14 +178,14 @@ class Guests:
 
     def stop(self) -> None:
         """The last one leaves. Raises RuntimeError when one failed."""
-        self._ended.set()
+        self.ended.set()
         for thread in self._threads:
             thread.join(4 * ANSWER_S)
         if self.failures:
             raise RuntimeError(f"{len(self.failures)} of {self.left} guests failed, {self.failures[0]}")
 
     def _run(self) -> None:
-        while not self._ended.is_set():
+        while not self.ended.is_set():
             name = f"guest-{next(self._numbers)}"
             try:
                 visit(self._cluster.bootstrap, name, self._copies)
@@ -278,11 +277,9 @@ def measure(
     steady, guests = Steady(cluster.bootstrap, rate), Guests(cluster, copies)
     series: dict[str, list[list[float]]] = {}
     pause = max(minutes * 60 / LOOKS, LEAST_LOOK_S)
-    with ExitStack() as stack:  # whatever happens: the next system has the machine for itself
+    try:
         steady.start()
-        stack.callback(steady.stop)
         guests.start()
-        stack.callback(guests.stop)
         began = time.monotonic()
         cpu = cluster.usage().cpu_s
         while (passed := time.monotonic() - began) < minutes * 60:
@@ -292,6 +289,11 @@ def measure(
             for name, value in seen.items():
                 series.setdefault(name, []).append([passed + pause, value])
         cores = (cluster.usage().cpu_s - cpu) / passed
+        guests.stop()
+        steady.stop()
+    finally:  # whatever happened: nothing of it is to load the next system
+        guests.ended.set()
+        steady.ended.set()
     return {
         **figures(series),
         "cores": cores,

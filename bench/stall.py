@@ -206,7 +206,7 @@ def command(
         result.save(out)
         screen.print(f"round {number}: longest gap {figures['longest_gap_s']:.2f} s", highlight=False)
 
-    with options.workspace(data_dir) as work, options.noted(case, result.notes, screen):
+    with options.workspace(data_dir) as work:
         measure(work, rounds or (1 if quick else 5), seconds, partitions, batch_bytes, note)
     options.show(result, out, screen)
     options.finish(result)

@@ -77,7 +77,7 @@ def _analyze(
                 _land(sources, address, topic, False, console)
             found.append(compute(from_topic(session, address, topic), window_s))
         where = environment(spark=session.version)
-    if not found[0].origins:
+    if not any(tables.origins for tables in found):
         raise click.ClickException("there are no events")
     if len(found) == 2:
         problems = differences(by_run(found[0], window_s), by_run(found[1], window_s))

@@ -366,8 +366,8 @@ public final class LoadGenerator {
     List<TopicPartition> mine = settings.places().stream()
         .filter(place -> place.partition() % settings.entries() == share % settings.entries()).toList();
     long buffer = Math.max(33554432L, 4L * settings.batchBytes() * mine.size());
-    // At the end batch-size-avg is of its two last windows: none of them began before the measured part.
-    properties.put("metrics.sample.window.ms", Math.max(1, (long) (settings.seconds() * 500)));
+    // At the end batch-size-avg is of its three last windows: none of them begins before the measured part.
+    properties.put("metrics.sample.window.ms", Math.max(1, (long) (settings.seconds() * 1000 / 3)));
     properties.put("buffer.memory", settings.bufferBytes() > 0 ? settings.bufferBytes() : buffer);
     properties.put("key.serializer", ByteArraySerializer.class.getName());
     properties.put("value.serializer", ByteArraySerializer.class.getName());

@@ -165,16 +165,18 @@ def test_the_topic_gives_the_same_figures(
     assert differences(over_all(found), over_all(from_files)) == []
 
 
-def test_a_topic_without_events_has_no_figures(
+def test_without_events_there_are_no_figures(
     session: SparkSession, bootstrap: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(type(session), "stop", lambda self: None)
-    topic = unique("bench")
+    topic, raw = unique("bench"), tmp_path / "raw"
     assert create_topic(bootstrap, topic)
-    done = CliRunner().invoke(
-        command, ["--topic", topic, "--bootstrap", bootstrap, "--output", str(tmp_path)]
-    )
-    assert (done.exit_code, done.stderr) == (1, "Error: there are no events\n")
+    raw.mkdir()
+    sample(99, BEGIN_US, 0).tofile(raw / "w0.events")
+    describe(raw / "w0.events", Origin("omb", "r", "kproto", "1 topic", 1, BEGIN_US, BEGIN_US, BEGIN_US))
+    for where in (["--topic", topic, "--bootstrap", bootstrap], [str(raw)]):
+        done = CliRunner().invoke(command, [*where, "--output", str(tmp_path / "out")])
+        assert (done.exit_code, done.stderr.splitlines()[-1]) == (1, "Error: there are no events")
 
 
 def test_the_command_writes_both_results(

@@ -174,12 +174,3 @@ def test_other_errors_of_the_system_keep_their_traceback(monkeypatch: pytest.Mon
 
     monkeypatch.setattr("bench.selftest.measure", fail)
     assert isinstance(CliRunner().invoke(bench, ["selftest", "--quick"]).exception, ConnectionResetError)
-
-
-def test_what_failed_in_a_stall_is_said(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    def fail(*_given: object) -> None:
-        raise RuntimeError("node 3 did not start")
-
-    monkeypatch.setattr("bench.stall.measure", fail)
-    done = CliRunner().invoke(bench, ["stall", "--out", str(tmp_path)])
-    assert (done.exit_code, "failed: node 3 did not start" in done.output) == (1, True)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from pathlib import Path
+import threading
 from types import SimpleNamespace
 from typing import Any
 
@@ -44,21 +44,17 @@ def test_all_that_may_not_grow_has_a_limit() -> None:
     assert over == {"rss_mb_growth", "descriptors_growth", "files_growth"}
 
 
-def test_what_loads_a_system_ends_with_its_run(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    """It went on beside the next system's when a look, or a guest, failed."""
-    done = []
-
-    def part(name: str) -> Any:
-        def stop() -> None:
-            done.append(name)
-            raise RuntimeError(f"{name} failed")
-
-        return lambda *_: SimpleNamespace(start=lambda: None, stop=stop)
-
+def test_what_loads_a_system_ends_with_its_run(monkeypatch: pytest.MonkeyPatch) -> None:
+    """It went on beside the next system's when a look, or a guest, failed, or somebody had enough of it."""
+    loads = [SimpleNamespace(start=lambda: None, ended=threading.Event()) for _ in range(2)]
     monkeypatch.setattr(soak, "create", lambda *_, **__: None)
-    monkeypatch.setattr(soak, "Steady", part("steady"))
-    monkeypatch.setattr(soak, "Guests", part("guests"))
-    cluster: Any = SimpleNamespace(bootstrap="", pids=[], directory=tmp_path, usage=lambda: Usage(0, 0, 0))
-    with pytest.raises(RuntimeError, match="steady failed"):
-        soak.measure(cluster, 1, 0.001, 1)
-    assert done == ["guests", "steady"]
+    monkeypatch.setattr(soak, "Steady", lambda *_: loads[0])
+    monkeypatch.setattr(soak, "Guests", lambda *_: loads[1])
+
+    def interrupted() -> Usage:
+        raise KeyboardInterrupt
+
+    cluster: Any = SimpleNamespace(bootstrap="", usage=interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        soak.measure(cluster, 1, 1, 1)
+    assert all(each.ended.is_set() for each in loads)
