@@ -126,12 +126,6 @@ def reset_peak(pid: int) -> None:
     Path(f"/proc/{pid}/clear_refs").write_text("5")
 
 
-def taken(port: int) -> bool:
-    """Whether somebody listens on that port of 127.0.0.1."""
-    with socket.socket() as sock:
-        return sock.connect_ex(("127.0.0.1", port)) == 0
-
-
 def answers(port: int) -> bool:
     """Whether an ApiVersions v0 request gets a whole answer on that port of 127.0.0.1."""
     request = struct.pack(">hhih", 18, 0, 7, -1)
@@ -205,7 +199,11 @@ class BrokerProcess:
         """Start and wait until it answers. Raises RuntimeError with the end of its log."""
         self.prepare()
         self.spawn()
-        deadline = time.monotonic() + START_TIMEOUT_S
+        self.wait_for_answers(time.monotonic() + START_TIMEOUT_S)
+
+    def wait_for_answers(self, deadline: float) -> None:
+        """Until ``deadline``, of `time.monotonic`. Raises RuntimeError with the end of its log when that is
+        over, or the process has ended."""
         while not answers(self.port):
             self.must_run()
             if time.monotonic() > deadline:

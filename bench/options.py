@@ -32,7 +32,6 @@ Scale = TypeVar("Scale", bound="DataclassInstance")
 OUT: Final = Path("out/bench")
 _PLACES: Final = frozenset(("out", "data_dir", "raw"))
 
-
 ABOVE_ZERO: Final = FiniteRange(0, min_open=True)
 """The type of durations."""
 NOT_NEGATIVE: Final = FiniteRange(0)

@@ -9,8 +9,8 @@ import time
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from bench.brokers import ApacheKafka, answers, taken
-from kproto.local_cluster import free_port
+from bench.brokers import ApacheKafka
+from kproto.local_cluster import free_port, is_free
 
 CONTROLLERS = 3
 """So many brokers are controllers as well, or one in a cluster that is smaller."""
@@ -69,7 +69,7 @@ def start(nodes: Sequence[ApacheKafka]) -> None:
     """Start all and wait until the brokers among them answer. Raises RuntimeError with the end of a log, or
     when somebody else listens there: that one would answer, too, and be measured."""
     for node in nodes:
-        if node.is_broker and taken(node.port):
+        if node.is_broker and not is_free(node.port):
             raise RuntimeError(f"{node.name} cannot start: something listens on {node.bootstrap} already")
     for node in nodes:
         node.prepare()
@@ -77,8 +77,5 @@ def start(nodes: Sequence[ApacheKafka]) -> None:
         node.spawn()
     deadline = time.monotonic() + START_TIMEOUT_S
     for node in nodes:
-        while node.is_broker and not answers(node.port):
-            ended = node.process is not None and node.process.poll() is not None
-            if ended or time.monotonic() > deadline:
-                raise RuntimeError(f"{node.name} did not start:\n{node.log_path.read_text()[-3000:]}")
-            time.sleep(0.05)
+        if node.is_broker:
+            node.wait_for_answers(deadline)

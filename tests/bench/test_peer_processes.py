@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner, Result
 
-from bench import jars, quorum
+from bench import brokers, jars, quorum
 from bench.jars import kafka_version
 from bench.peers import FILE, Node, _born, command
 from bench.quorum import kafka_nodes
@@ -59,7 +59,7 @@ def test_who_listens_there_already_is_not_taken_for_apache_kafka(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """kproto's default port is the same: its answer was taken for Apache Kafka's, which had not started."""
-    monkeypatch.setattr(quorum, "answers", lambda _port: True)
+    monkeypatch.setattr(brokers, "answers", lambda _port: True)
     monkeypatch.setattr(quorum.ApacheKafka, "prepare", lambda _node: None)
     monkeypatch.setattr(quorum.ApacheKafka, "command", lambda _node: [sys.executable, "-c", ""])
     with socket.create_server(("127.0.0.1", 0)) as other:
