@@ -33,7 +33,7 @@ serve: $(VENV)/.serve
 
 test: tools
 	$(PYTEST) tests -n 3 --dist loadfile -m "not long"
-	$(PYTEST) compat_tests -n 2 --dist loadfile -m "not long"
+	$(PYTEST) compat_tests -n 3 --dist loadfile -m "not long"
 
 test-long: tools
 	KPROTO_CRASH_ROUNDS=$(CRASH_ROUNDS) KPROTO_CLUSTER_ROUNDS=$(CRASH_ROUNDS) $(PYTEST) tests compat_tests -m "long or crash"

@@ -10,8 +10,8 @@ from bench.failover import promises
 
 T = TypeVar("T")
 WORKER = int(os.environ.get("PYTEST_XDIST_WORKER", "gw0")[2:])
-FREE_PORTS = (range(20_000, 25_900), range(26_000, 31_900))[WORKER % 2]
-"""Others for each of two processes that run tests: a broker that was killed finds its port free again."""
+FREE_PORTS = (range(20_000, 23_900), range(24_000, 27_900), range(28_000, 31_900))[WORKER % 3]
+"""Others for each of three processes that run tests: a broker that was killed finds its port free again."""
 PATIENCE_S = 180.0
 """For what takes seconds: a busy machine takes many times as long, or stands still for some."""
 
